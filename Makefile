@@ -1,0 +1,152 @@
+# ngx_queues: see "make help". GNU make, bash, Debian's nginx.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+BUILD   := $(CURDIR)/build
+MODULE  := $(BUILD)/ngx_queues_module.so
+
+NGINX     ?= /usr/sbin/nginx
+NGINX_DEV ?= /usr/share/nginx/src
+CC        ?= cc
+
+# -W, -Wall and -Werror come from nginx's configure
+CC_OPT := -O2 -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+          -Wformat -Werror=format-security
+LD_OPT := -Wl,-z,relro -Wl,-z,now
+
+SANITIZE := $(BUILD)/sanitize
+REPORT   := $(SANITIZE)/report
+
+SANITIZE_CC_OPT := -O1 -g -fno-omit-frame-pointer \
+                   -fsanitize=address,undefined \
+                   -fno-sanitize=nonnull-attribute -DNGX_DEBUG_PALLOC=1
+
+# as shared libraries, gcc's two do not share log_path
+
+SANITIZE_LD_OPT := -fsanitize=address,undefined \
+                   -static-libasan -static-libubsan
+
+# for nginx's own makefiles, unless make has been given -j itself
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# what prove is to run; for one file: make test TESTS=t/00-build.t
+TESTS ?= t
+PROVE := prove -r --timer -j2 -It/lib
+
+.PHONY: all help run test sanitize bench install clean
+.PHONY: install-build install-run install-test FORCE
+
+all: $(MODULE)
+
+help:
+	@echo 'make            build/ngx_queues_module.so, for the nginx of Debian'
+	@echo 'make run        build, and run it with a Redis of its own: PORT, RUN_DIR'
+	@echo 'make test       build, and run all tests: TESTS=FILES for some of them'
+	@echo 'make sanitize   the same tests on an nginx with ASan and UBSan'
+	@echo 'make bench      measure'
+	@echo 'make install    the module into DESTDIR/usr/lib/nginx/modules'
+	@echo 'make clean      remove build/'
+	@echo 'Missing Debian packages are installed first (by sudo where not root).'
+
+
+# The module. build/inputs changes when the set of files, config or nginx
+# does, and only then is configure run again; nginx's own makefile knows what
+# to compile.
+
+install-build:
+	@t/tools/install build
+
+$(BUILD)/inputs: install-build FORCE
+	@mkdir -p $(BUILD)
+	@{ cat config; \
+	   find ngx_queues_module.c src redis -name '*.[ch]' -o -name '*.lua' \
+	       | LC_ALL=C sort; \
+	   dpkg-query -W nginx-dev libhiredis-dev libssl-dev; \
+	   echo '$(CC) $(CC_OPT) $(LD_OPT) $(SANITIZE_CC_OPT) $(SANITIZE_LD_OPT)'; } > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BUILD)/objs/Makefile: $(BUILD)/inputs
+	@rm -rf $(BUILD)/objs
+	cd $(NGINX_DEV) && . ./conf_flags && bash ./configure \
+	    "$${NGX_CONF_FLAGS[@]}" \
+	    --with-cc='$(CC)' --with-cc-opt='$(CC_OPT)' \
+	    --with-ld-opt='$(LD_OPT)' \
+	    --add-dynamic-module=$(CURDIR) --builddir=$(BUILD)/objs \
+	    > $(BUILD)/configure.log 2>&1 \
+	    || { tail -n 20 $(BUILD)/configure.log; rm -f $@; exit 1; }
+
+$(MODULE): $(BUILD)/objs/Makefile FORCE
+	@$(MAKE) --no-print-directory $(PARALLEL) -f $(BUILD)/objs/Makefile \
+	    -C $(NGINX_DEV) modules
+	@cmp -s $(BUILD)/objs/ngx_queues_module.so $@ \
+	    || cp $(BUILD)/objs/ngx_queues_module.so $@
+
+
+install-run:
+	@t/tools/install run
+
+run: install-run $(MODULE)
+	@NGINX='$(NGINX)' MODULE='$(MODULE)' t/tools/run
+
+
+install-test:
+	@t/tools/install test
+
+test: install-test $(MODULE)
+	@TEST_NGINX_BINARY='$(NGINX)' NGX_QUEUES_MODULE='$(MODULE)' \
+	    $(PROVE) $(TESTS)
+
+
+# The tests once more, in a static nginx of the same version with sanitizers.
+# A finding is written to build/sanitize/report.* and fails the run.
+
+sanitize: install-test $(SANITIZE)/nginx
+	@rm -f $(REPORT).*
+	@TEST_NGINX_BINARY='$(SANITIZE)/nginx' NGX_QUEUES_MODULE= \
+	    NGX_QUEUES_SANITIZE='$(REPORT)' \
+	    ASAN_OPTIONS='detect_leaks=0:log_path=$(REPORT)' \
+	    UBSAN_OPTIONS='print_stacktrace=1:log_path=$(REPORT)' \
+	    $(PROVE) $(TESTS); result=$$?; \
+	if compgen -G '$(REPORT).*' >/dev/null; then \
+	    echo 'Sanitizer reports:'; cat $(REPORT).*; result=1; \
+	fi; exit $$result
+
+$(SANITIZE)/nginx: $(SANITIZE)/src/objs/Makefile FORCE
+	@$(MAKE) --no-print-directory $(PARALLEL) -C $(SANITIZE)/src build
+	@cmp -s $(SANITIZE)/src/objs/nginx $@ || cp $(SANITIZE)/src/objs/nginx $@
+
+# nginx is compiled anew only where configure has found something new: where it
+# writes the same headers, the old ones are put back, with their old times
+
+KEPT := $(SANITIZE)/src/objs/ngx_auto_config.h \
+        $(SANITIZE)/src/objs/ngx_auto_headers.h
+
+$(SANITIZE)/src/objs/Makefile: $(BUILD)/inputs $(SANITIZE)/src/configure
+	@for file in $(KEPT); do \
+	    if [ -e $$file ]; then cp -p $$file $$file.kept; fi; \
+	done
+	cd $(SANITIZE)/src && ./configure --with-cc='$(CC)' --with-debug \
+	    --with-http_ssl_module --with-http_v2_module \
+	    --with-http_realip_module --with-http_stub_status_module \
+	    --with-cc-opt='$(SANITIZE_CC_OPT)' \
+	    --with-ld-opt='$(SANITIZE_LD_OPT)' \
+	    --add-module=$(CURDIR) > $(SANITIZE)/configure.log 2>&1 \
+	    || { tail -n 20 $(SANITIZE)/configure.log; rm -f $@; exit 1; }
+	@for file in $(KEPT); do \
+	    if cmp -s $$file $$file.kept; then mv $$file.kept $$file; fi; \
+	done
+
+$(SANITIZE)/src/configure: | install-build
+	t/tools/source $(SANITIZE)
+
+
+bench: install-test $(MODULE)
+	@NGINX='$(NGINX)' MODULE='$(MODULE)' t/bench/run
+
+install: $(MODULE)
+	install -d $(DESTDIR)/usr/lib/nginx/modules
+	install -m 644 $(MODULE) $(DESTDIR)/usr/lib/nginx/modules/
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,227 @@
+
+/*
+ * ngx_queues: a message broker of nginx and Redis.  This file has the
+ * directives, the module record and the wiring of the layers; docs/design.md
+ * is the way in.
+ */
+
+#include "src/conf/ngx_queues_conf.h"
+#include "src/auth/ngx_queues_auth.h"
+#include "src/redis/ngx_queues_redis.h"
+#include "src/http/ngx_queues_http.h"
+#include "src/api/ngx_queues_api.h"
+
+
+static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
+static ngx_int_t ngx_queues_init_process(ngx_cycle_t *cycle);
+static void ngx_queues_exit_process(ngx_cycle_t *cycle);
+
+
+static ngx_command_t  ngx_queues_commands[] = {
+
+    { ngx_string("queues_redis"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_1MORE,
+      ngx_queues_conf_set_redis,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("queues_redis_user"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis.user),
+      NULL },
+
+    { ngx_string("queues_redis_password_file"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis_password_file),
+      NULL },
+
+    { ngx_string("queues_redis_database"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_queues_conf_set_database,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("queues_redis_connect_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis.connect_timeout),
+      NULL },
+
+    { ngx_string("queues_redis_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis.timeout),
+      NULL },
+
+    { ngx_string("queues_redis_tls"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis_tls),
+      NULL },
+
+    { ngx_string("queues_redis_trusted_certificate"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis_trusted_certificate),
+      NULL },
+
+    { ngx_string("queues_redis_certificate"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis_certificate),
+      NULL },
+
+    { ngx_string("queues_redis_certificate_key"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, redis_certificate_key),
+      NULL },
+
+    { ngx_string("queues_secret_file"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, secret_file),
+      NULL },
+
+    { ngx_string("queues_api_keys"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, api_keys_file),
+      NULL },
+
+    { ngx_string("queues_auth"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_queues_conf_loc_t, auth),
+      NULL },
+
+    { ngx_string("queues_api"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
+      ngx_queues_api,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+      ngx_null_command
+};
+
+
+static ngx_http_module_t  ngx_queues_module_ctx = {
+    NULL,                              /* preconfiguration */
+    ngx_queues_postconfiguration,      /* postconfiguration */
+
+    ngx_queues_conf_create_main,       /* create main configuration */
+    ngx_queues_conf_init_main,         /* init main configuration */
+
+    NULL,                              /* create server configuration */
+    NULL,                              /* merge server configuration */
+
+    ngx_queues_conf_create_loc,        /* create location configuration */
+    ngx_queues_conf_merge_loc          /* merge location configuration */
+};
+
+
+ngx_module_t  ngx_queues_module = {
+    NGX_MODULE_V1,
+    &ngx_queues_module_ctx,            /* module context */
+    ngx_queues_commands,               /* module directives */
+    NGX_HTTP_MODULE,                   /* module type */
+    NULL,                              /* init master */
+    NULL,                              /* init module */
+    ngx_queues_init_process,           /* init process */
+    NULL,                              /* init thread */
+    NULL,                              /* exit thread */
+    ngx_queues_exit_process,           /* exit process */
+    NULL,                              /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+
+static char *
+ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_queues_api_handler;
+
+    return ngx_queues_conf_set_api(cf, cmd, conf);
+}
+
+
+static ngx_int_t
+ngx_queues_postconfiguration(ngx_conf_t *cf)
+{
+    ngx_queues_conf_main_t  *qmcf;
+
+    qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
+
+    if (!qmcf->used) {
+        return NGX_OK;
+    }
+
+    ngx_queues_http_filter_init(ngx_queues_api_nginx_error);
+
+    if (ngx_queues_conf_check(cf, qmcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_auth_load(cf, qmcf);
+}
+
+
+static ngx_int_t
+ngx_queues_init_process(ngx_cycle_t *cycle)
+{
+    ngx_queues_conf_main_t  *qmcf;
+
+    if (ngx_process != NGX_PROCESS_WORKER
+        && ngx_process != NGX_PROCESS_SINGLE)
+    {
+        return NGX_OK;
+    }
+
+    qmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_queues_module);
+
+    if (qmcf == NULL || !qmcf->used) {
+        return NGX_OK;
+    }
+
+    if (ngx_queues_http_wait_init(cycle) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_redis_init(cycle, &qmcf->redis, ngx_queues_http_wake);
+}
+
+
+static void
+ngx_queues_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_queues_conf_main_t  *qmcf;
+
+    qmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_queues_module);
+
+    if (qmcf == NULL || !qmcf->used) {
+        return;
+    }
+
+    ngx_queues_redis_exit(cycle);
+    ngx_queues_http_wait_exit(cycle);
+}

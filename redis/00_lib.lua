@@ -1,0 +1,91 @@
+-- What all functions share.  The files of this folder are one chunk: locals
+-- are few (Lua allows 200), helpers hang on L.
+
+local L = {}
+
+-- Set by bind() at the first call: while a library is loaded there is neither
+-- redis.call nor anything of Lua's own.
+local call
+local byte, find, format, match, sub
+local floor, max, min
+local ipairs, tonumber, unpack
+
+
+local function bind()
+    byte, find, format = string.byte, string.find, string.format
+    match, sub = string.match, string.sub
+    floor, max, min = math.floor, math.max, math.min
+    ipairs, tonumber, unpack = _G.ipairs, _G.tonumber, _G.unpack
+    call = redis.call
+end
+
+
+L.SCHEMA = '1'
+L.CAP = 120000              -- messages in flight at once on a standard queue
+L.HOLD = 43200000           -- ms that one delivery can last
+L.BATCH = 1000              -- messages in one call
+
+
+-- Registers P..name; fn is called with the project's root and the arguments.
+function L.register(name, flags, fn)
+    redis.register_function{
+        function_name = P .. name,
+        flags = flags,
+        callback = function(keys, args)
+            if not call then
+                bind()
+            end
+
+            if not keys[1] then
+                return L.err('ARGUMENT', name .. ' needs the key of a project')
+            end
+
+            return fn(keys[1], args)
+        end
+    }
+end
+
+
+function L.err(code, text)
+    return redis.error_reply('QUEUES ' .. code .. ' ' .. text)
+end
+
+
+function L.noqueue()
+    return L.err('NOQUEUE', 'no such queue')
+end
+
+
+-- Arguments that no caller of ours sends.
+function L.wrong(name)
+    return L.err('ARGUMENT', 'wrong arguments of ' .. name)
+end
+
+
+-- The one clock of everything: ms since 1970.
+function L.now()
+    local t = call('TIME')
+    return t[1] * 1000 + floor(t[2] / 1000)
+end
+
+
+-- A whole number as text; ".." would cut it at 14 digits.
+function L.text(number)
+    return format('%.0f', number)
+end
+
+
+-- The two numbers of a stream id or message id: when it was sent (ms), and
+-- the count within that ms.
+function L.parts(id)
+    local dash = find(id, '-', 1, true)
+    return tonumber(sub(id, byte(id) == 122 and 2 or 1, dash - 1)),
+           tonumber(sub(id, dash + 1))
+end
+
+
+-- When a message was sent, in ms.
+function L.sent(id)
+    return tonumber(sub(id, byte(id) == 122 and 2 or 1,
+                        find(id, '-', 1, true) - 1))
+end

@@ -1,0 +1,167 @@
+
+/*
+ * The routes of the Queues API.  Each file of routes exports one constant
+ * table; the router finds the route, checks the credential, reads the body and
+ * calls the route's start, which makes one store call and answers in its done.
+ */
+
+#ifndef _NGX_QUEUES_API_H_INCLUDED_
+#define _NGX_QUEUES_API_H_INCLUDED_
+
+
+#include "../base/ngx_queues_base_json.h"
+#include "../base/ngx_queues_base_path.h"
+#include "../base/ngx_queues_base_text.h"
+#include "../base/ngx_queues_base_id.h"
+#include "../conf/ngx_queues_conf.h"
+#include "../auth/ngx_queues_auth.h"
+#include "../store/ngx_queues_store.h"
+#include "../http/ngx_queues_http.h"
+
+
+/* the errors of the API page, in the order of the table in api_error.c */
+typedef enum {
+    NGX_QUEUES_API_INVALID_JSON = 0,
+    NGX_QUEUES_API_INVALID_ARGUMENT,
+    NGX_QUEUES_API_UNAUTHENTICATED,
+    NGX_QUEUES_API_PERMISSION_DENIED,
+    NGX_QUEUES_API_QUEUE_NOT_FOUND,
+    NGX_QUEUES_API_NOT_FOUND,
+    NGX_QUEUES_API_METHOD_NOT_ALLOWED,
+    NGX_QUEUES_API_QUEUE_EXISTS,
+    NGX_QUEUES_API_QUEUE_IN_USE,
+    NGX_QUEUES_API_REQUEST_TOO_LARGE,
+    NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE,
+    NGX_QUEUES_API_RATE_LIMITED,
+    NGX_QUEUES_API_INTERNAL,
+    NGX_QUEUES_API_UNAVAILABLE
+} ngx_queues_api_error_e;
+
+
+/* what a request's body is */
+typedef enum {
+    NGX_QUEUES_API_NO_BODY = 0,
+    NGX_QUEUES_API_BODY,                 /* JSON, of a JSON media type */
+    NGX_QUEUES_API_ANY_BODY              /* JSON, whatever the header says */
+} ngx_queues_api_body_e;
+
+
+typedef struct ngx_queues_api_s  ngx_queues_api_t;
+
+typedef void (*ngx_queues_api_start_pt)(ngx_queues_api_t *api);
+
+
+typedef struct {
+    ngx_uint_t                    method;
+    ngx_str_t                     path;        /* a template of src/base */
+    ngx_uint_t                    group;       /* of queues_api */
+    ngx_str_t                     permission;  /* empty: no credential */
+    ngx_queues_api_body_e         body;
+    ngx_queues_api_start_pt       start;
+} ngx_queues_api_route_t;
+
+
+/* one request, in its operation's pool */
+struct ngx_queues_api_s {
+    ngx_queues_http_op_t         *op;
+    const ngx_queues_api_route_t *route;
+    ngx_queues_conf_main_t       *qmcf;
+
+    ngx_queues_auth_principal_t  *principal;   /* NULL: everyone may */
+    ngx_queues_base_glob_scope_e  scope;
+
+    ngx_str_t                     root;        /* "ngxq:{org/project}" */
+    ngx_str_t                     project;     /* "org/project", in root */
+    ngx_str_t                     queue;       /* as in the path, decoded */
+    ngx_str_t                     ref;         /* and as the store has it */
+
+    ngx_queues_api_error_e        error;       /* found before the body */
+    ngx_uint_t                    allow;       /* methods, for a 405 */
+
+    void                         *data;        /* of the route */
+};
+
+
+#pragma GCC visibility push(hidden)
+
+
+extern const ngx_queues_api_route_t  ngx_queues_api_queues_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_messages_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[];
+
+
+/* The content handler of a location with queues_api. */
+ngx_int_t ngx_queues_api_handler(ngx_http_request_t *r);
+
+/* Callback of ngx_queues_http_filter_init(). */
+ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
+    ngx_str_t *body);
+
+/* 1 if the principal may do what the route needs on the queue so named. */
+ngx_uint_t ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name);
+
+
+/*
+ * Answers an error.  field is the one to blame, JSON text without quotes, or
+ * NULL; the message is a format of ngx_sprintf() whose result is escaped.
+ */
+void ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
+    ngx_str_t *field, const char *fmt, ...);
+
+/* Answers the outcome of a store operation that was not OK. */
+void ngx_queues_api_store_error(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+
+/* Answers 503 for a worker that is out of memory. */
+void ngx_queues_api_no_memory(ngx_queues_api_t *api);
+
+/* Headers that let a page of any origin call the receipt routes. */
+ngx_int_t ngx_queues_api_cors(ngx_http_request_t *r);
+
+
+/*
+ * Reading of bodies.  All of these return NGX_OK, or NGX_ERROR after they have
+ * answered the error.  prefix and field are JSON text for the error's "field".
+ */
+
+/* The whole body as an object; an empty body is "{}" where empty is set. */
+ngx_int_t ngx_queues_api_body(ngx_queues_api_t *api, ngx_uint_t empty,
+    ngx_queues_base_json_value_t *value);
+
+/*
+ * The members of an object by their names: n values, of which those that are
+ * missing have type NULL, as null means the same.
+ */
+ngx_int_t ngx_queues_api_members(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *object, ngx_str_t *prefix,
+    const ngx_str_t *names, ngx_uint_t n,
+    ngx_queues_base_json_value_t *values);
+
+/* An integer from min to max; *n is untouched where it is missing. */
+ngx_int_t ngx_queues_api_integer(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, ngx_str_t *prefix,
+    const ngx_str_t *name, int64_t min, int64_t max, int64_t *n);
+
+/* Answers 400 for a field. */
+void ngx_queues_api_invalid(ngx_queues_api_t *api, ngx_str_t *prefix,
+    const ngx_str_t *name, const char *what);
+
+
+/* Room for an answer in the request's pool; NULL after it has answered. */
+u_char *ngx_queues_api_alloc(ngx_queues_api_t *api, size_t size);
+
+/* Answers with the JSON that was written from start to end. */
+void ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status,
+    u_char *start, u_char *end);
+
+/*
+ * Holds the operation for a store call that was started with rc; answers where
+ * that failed.  The done handler releases.
+ */
+void ngx_queues_api_started(ngx_queues_api_t *api, ngx_int_t rc);
+
+
+#pragma GCC visibility pop
+
+
+#endif /* _NGX_QUEUES_API_H_INCLUDED_ */

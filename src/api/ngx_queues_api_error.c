@@ -1,0 +1,298 @@
+
+#include "ngx_queues_api.h"
+
+
+#define NGX_QUEUES_API_MESSAGE_MAX  512
+
+
+typedef struct {
+    ngx_uint_t   status;
+    ngx_str_t    code;
+} ngx_queues_api_code_t;
+
+typedef struct {
+    ngx_uint_t   method;
+    const char  *name;
+} ngx_queues_api_method_t;
+
+
+static ngx_int_t ngx_queues_api_error_headers(ngx_queues_api_t *api,
+    ngx_queues_api_error_e error);
+static ngx_int_t ngx_queues_api_allow(ngx_queues_api_t *api);
+static ngx_int_t ngx_queues_api_retry_after(ngx_http_request_t *r);
+static ngx_uint_t ngx_queues_api_is_receipt(ngx_http_request_t *r);
+
+
+static const ngx_queues_api_code_t  ngx_queues_api_codes[] = {
+    { 400, ngx_string("invalid_json") },
+    { 400, ngx_string("invalid_argument") },
+    { 401, ngx_string("unauthenticated") },
+    { 403, ngx_string("permission_denied") },
+    { 404, ngx_string("queue_not_found") },
+    { 404, ngx_string("not_found") },
+    { 405, ngx_string("method_not_allowed") },
+    { 409, ngx_string("queue_exists") },
+    { 409, ngx_string("queue_in_use") },
+    { 413, ngx_string("request_too_large") },
+    { 415, ngx_string("unsupported_media_type") },
+    { 429, ngx_string("rate_limited") },
+    { 500, ngx_string("internal") },
+    { 503, ngx_string("unavailable") }
+};
+
+
+static const ngx_queues_api_method_t  ngx_queues_api_methods[] = {
+    { NGX_HTTP_GET, "GET, HEAD" },
+    { NGX_HTTP_POST, "POST" },
+    { NGX_HTTP_PATCH, "PATCH" },
+    { NGX_HTTP_DELETE, "DELETE" },
+    { NGX_HTTP_OPTIONS, "OPTIONS" },
+    { 0, NULL }
+};
+
+
+void
+ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
+    ngx_str_t *field, const char *fmt, ...)
+{
+    u_char                       *p, *start;
+    u_char                        buf[NGX_QUEUES_API_MESSAGE_MAX];
+    size_t                        size;
+    va_list                       args;
+    ngx_str_t                     message;
+    const ngx_queues_api_code_t  *code;
+
+    va_start(args, fmt);
+    p = ngx_vslprintf(buf, buf + sizeof(buf), fmt, args);
+    va_end(args);
+
+    message.data = buf;
+    message.len = p - buf;
+
+    code = &ngx_queues_api_codes[error];
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, api->op->request->connection->log, 0,
+                   "queues error %ui %V: %V", code->status, &code->code,
+                   &message);
+
+    if (ngx_queues_api_error_headers(api, error) != NGX_OK) {
+        ngx_http_finalize_request(api->op->request,
+                                  NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    size = sizeof("{\"error\":\"\",\"message\":\"\",\"field\":\"\"}")
+           + code->code.len + ngx_queues_base_json_escape_length(&message)
+           + (field ? field->len : 0);
+
+    start = ngx_queues_api_alloc(api, size);
+    if (start == NULL) {
+        return;
+    }
+
+    p = ngx_sprintf(start, "{\"error\":\"%V\",\"message\":\"", &code->code);
+    p = ngx_queues_base_json_escape(p, &message);
+    *p++ = '"';
+
+    if (field) {
+        p = ngx_sprintf(p, ",\"field\":\"%V\"", field);
+    }
+
+    *p++ = '}';
+
+    ngx_queues_api_answer(api, code->status, start, p);
+}
+
+
+void
+ngx_queues_api_store_error(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    switch (result->code) {
+
+    case NGX_QUEUES_STORE_NO_QUEUE:
+        ngx_queues_api_error(api, NGX_QUEUES_API_QUEUE_NOT_FOUND, NULL,
+                             "There is no queue \"%V\" in the project.",
+                             &api->queue);
+        return;
+
+    case NGX_QUEUES_STORE_EXISTS:
+        ngx_queues_api_error(api, NGX_QUEUES_API_QUEUE_EXISTS, NULL,
+                             "The project has a queue of this name.");
+        return;
+
+    case NGX_QUEUES_STORE_IN_USE:
+        ngx_queues_api_error(api, NGX_QUEUES_API_QUEUE_IN_USE, NULL,
+                             "Another queue has this one as its dead-letter "
+                             "queue.");
+        return;
+
+    case NGX_QUEUES_STORE_UNAVAILABLE:
+        ngx_log_error(NGX_LOG_ERR, api->op->request->connection->log, 0,
+                      "the store is unavailable: %s", result->reason);
+
+        ngx_queues_api_error(api, NGX_QUEUES_API_UNAVAILABLE, NULL,
+                             "The store is unavailable, try again.");
+        return;
+
+    default: /* ID_TAKEN, TOO_BIG are their callers' to answer */
+        ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
+                             "The request could not be carried out.");
+    }
+}
+
+
+void
+ngx_queues_api_no_memory(ngx_queues_api_t *api)
+{
+    ngx_queues_api_error(api, NGX_QUEUES_API_UNAVAILABLE, NULL,
+                         "The server is out of memory, try again.");
+}
+
+
+static ngx_int_t
+ngx_queues_api_error_headers(ngx_queues_api_t *api,
+    ngx_queues_api_error_e error)
+{
+    ngx_str_t            value;
+    ngx_http_request_t  *r;
+
+    r = api->op->request;
+
+    switch (error) {
+
+    case NGX_QUEUES_API_UNAUTHENTICATED:
+        ngx_str_set(&value, "Bearer");
+        return ngx_queues_http_add_header(r, "WWW-Authenticate", &value);
+
+    case NGX_QUEUES_API_METHOD_NOT_ALLOWED:
+        return ngx_queues_api_allow(api);
+
+    case NGX_QUEUES_API_RATE_LIMITED:
+    case NGX_QUEUES_API_UNAVAILABLE:
+        return ngx_queues_api_retry_after(r);
+
+    default:
+        return NGX_OK;
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_api_allow(ngx_queues_api_t *api)
+{
+    u_char                         *p;
+    ngx_str_t                       value;
+    const ngx_queues_api_method_t  *m;
+
+    value.data = ngx_pnalloc(api->op->request->pool,
+                             sizeof("GET, HEAD, POST, PATCH, DELETE, OPTIONS"));
+    if (value.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = value.data;
+
+    for (m = ngx_queues_api_methods; m->method; m++) {
+        if (api->allow & m->method) {
+            p = ngx_sprintf(p, "%s%s", p == value.data ? "" : ", ", m->name);
+        }
+    }
+
+    value.len = p - value.data;
+
+    return ngx_queues_http_add_header(api->op->request, "Allow", &value);
+}
+
+
+static ngx_int_t
+ngx_queues_api_retry_after(ngx_http_request_t *r)
+{
+    ngx_str_t  value;
+
+    ngx_str_set(&value, "1");
+
+    return ngx_queues_http_add_header(r, "Retry-After", &value);
+}
+
+
+ngx_int_t
+ngx_queues_api_cors(ngx_http_request_t *r)
+{
+    ngx_str_t  value;
+
+    ngx_str_set(&value, "*");
+
+    return ngx_queues_http_add_header(r, "Access-Control-Allow-Origin",
+                                      &value);
+}
+
+
+/*
+ * nginx calls this twice for one answer: for its headers, and, when they have
+ * been sent, for its body.
+ */
+
+ngx_int_t
+ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
+    ngx_str_t *body)
+{
+    u_char      *p;
+    ngx_str_t    code;
+    ngx_uint_t   i, n;
+
+    n = sizeof(ngx_queues_api_codes) / sizeof(ngx_queues_api_code_t);
+
+    ngx_str_set(&code, "internal");
+
+    if (status < 500) {
+        code = ngx_queues_api_codes[NGX_QUEUES_API_INVALID_ARGUMENT].code;
+    }
+
+    /* the last of those with the status is the most general one */
+
+    for (i = 0; i < n; i++) {
+        if (ngx_queues_api_codes[i].status == status) {
+            code = ngx_queues_api_codes[i].code;
+        }
+    }
+
+    body->data = ngx_pnalloc(r->pool,
+                         sizeof("{\"error\":\"\",\"message\":\"The server "
+                                "refused the request with status .\"}")
+                         + code.len + NGX_INT_T_LEN);
+    if (body->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_sprintf(body->data, "{\"error\":\"%V\",\"message\":\"The server "
+                    "refused the request with status %ui.\"}",
+                    &code, status);
+    body->len = p - body->data;
+
+    if (r->header_sent) {
+        return NGX_OK;
+    }
+
+    if ((status == 429 || status == 503)
+        && ngx_queues_api_retry_after(r) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_queues_api_is_receipt(r)) {
+        return ngx_queues_api_cors(r);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_queues_api_is_receipt(ngx_http_request_t *r)
+{
+    static ngx_str_t  prefix = ngx_string("/v1/receipts/");
+
+    return r->unparsed_uri.len > prefix.len
+           && ngx_memcmp(r->unparsed_uri.data, prefix.data, prefix.len) == 0;
+}

@@ -1,0 +1,255 @@
+
+#include "ngx_queues_api_settings.h"
+
+
+#define NGX_QUEUES_API_PAGE          50
+#define NGX_QUEUES_API_PAGE_MAX      100
+#define NGX_QUEUES_API_PREFIX_MAX    80
+#define NGX_QUEUES_API_TOKEN_MAX     ngx_queues_base_base64url_length(         \
+                                         NGX_QUEUES_API_PREFIX_MAX)
+
+
+typedef enum {
+    NGX_QUEUES_API_LIST_PREFIX = 0,
+    NGX_QUEUES_API_LIST_SIZE,
+    NGX_QUEUES_API_LIST_TOKEN,
+    NGX_QUEUES_API_LIST_NPARAMS
+} ngx_queues_api_list_param_e;
+
+
+static ngx_int_t ngx_queues_api_list_params(ngx_queues_api_t *api,
+    ngx_str_t *values);
+static ngx_int_t ngx_queues_api_list_size(ngx_queues_api_t *api,
+    ngx_str_t *value, ngx_uint_t *size);
+static ngx_int_t ngx_queues_api_list_token(ngx_queues_api_t *api,
+    ngx_str_t *value, ngx_str_t *after);
+static void ngx_queues_api_list_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_list_answer(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+
+
+static const ngx_str_t  ngx_queues_api_list_names[] = {
+    ngx_string("prefix"),
+    ngx_string("pageSize"),
+    ngx_string("pageToken")
+};
+
+
+void
+ngx_queues_api_list(ngx_queues_api_t *api)
+{
+    ngx_str_t   values[NGX_QUEUES_API_LIST_NPARAMS], after;
+    ngx_uint_t  size;
+
+    if (ngx_queues_api_list_params(api, values) != NGX_OK
+        || ngx_queues_api_list_size(api, &values[NGX_QUEUES_API_LIST_SIZE],
+                                    &size)
+           != NGX_OK
+        || ngx_queues_api_list_token(api, &values[NGX_QUEUES_API_LIST_TOKEN],
+                                     &after)
+           != NGX_OK)
+    {
+        return;
+    }
+
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_list(&api->root,
+                                    &values[NGX_QUEUES_API_LIST_PREFIX],
+                                    &after, size, ngx_queues_api_list_done,
+                                    api));
+}
+
+
+static ngx_int_t
+ngx_queues_api_list_params(ngx_queues_api_t *api, ngx_str_t *values)
+{
+    u_char                   *buf;
+    ngx_int_t                 rc;
+    ngx_str_t                 name, value, *args;
+    ngx_uint_t                i;
+    ngx_queues_base_query_t   query;
+
+    ngx_memzero(values, NGX_QUEUES_API_LIST_NPARAMS * sizeof(ngx_str_t));
+
+    args = &api->op->request->args;
+
+    buf = ngx_queues_api_alloc(api, args->len + 1);
+    if (buf == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_queues_base_query_open(&query, args, buf);
+
+    while ((rc = ngx_queues_base_query_next(&query, &name, &value))
+           == NGX_OK)
+    {
+        for (i = 0; i < NGX_QUEUES_API_LIST_NPARAMS; i++) {
+            if (name.len == ngx_queues_api_list_names[i].len
+                && ngx_memcmp(name.data, ngx_queues_api_list_names[i].data,
+                              name.len) == 0)
+            {
+                break;
+            }
+        }
+
+        if (i == NGX_QUEUES_API_LIST_NPARAMS || values[i].data) {
+            ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                                 "The query parameter \"%V\" is not known or "
+                                 "there twice.", &name);
+            return NGX_ERROR;
+        }
+
+        values[i] = value;
+    }
+
+    if (rc == NGX_ERROR
+        || values[NGX_QUEUES_API_LIST_PREFIX].len > NGX_QUEUES_API_PREFIX_MAX)
+    {
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                             "The query is not well-formed or too long.");
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_api_list_size(ngx_queues_api_t *api, ngx_str_t *value,
+    ngx_uint_t *size)
+{
+    uint64_t  n;
+
+    *size = NGX_QUEUES_API_PAGE;
+
+    if (value->data == NULL) {
+        return NGX_OK;
+    }
+
+    if (ngx_queues_base_decimal_parse(value, &n) != NGX_OK
+        || n < 1 || n > NGX_QUEUES_API_PAGE_MAX)
+    {
+        ngx_queues_api_invalid(api, NULL,
+                           &ngx_queues_api_list_names[NGX_QUEUES_API_LIST_SIZE],
+                           "must be an integer from 1 to 100");
+        return NGX_ERROR;
+    }
+
+    *size = (ngx_uint_t) n;
+
+    return NGX_OK;
+}
+
+
+/* the last name of the page before, so that it holds while queues come and go */
+
+static ngx_int_t
+ngx_queues_api_list_token(ngx_queues_api_t *api, ngx_str_t *value,
+    ngx_str_t *after)
+{
+    ngx_str_null(after);
+
+    if (value->data == NULL) {
+        return NGX_OK;
+    }
+
+    after->data = ngx_queues_api_alloc(api,
+                        ngx_queues_base_base64url_parsed_length(value->len)
+                        + 1);
+    if (after->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (value->len > NGX_QUEUES_API_TOKEN_MAX
+        || ngx_queues_base_base64url_parse(value, after->data, &after->len)
+           != NGX_OK)
+    {
+        ngx_queues_api_invalid(api, NULL,
+                          &ngx_queues_api_list_names[NGX_QUEUES_API_LIST_TOKEN],
+                          "must be a nextPageToken of an answer");
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_queues_api_list_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_list_answer(api, result);
+
+        } else {
+            ngx_queues_api_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+/*
+ * Only the queues that the principal may list are shown: a page may then be
+ * short, its token goes on all the same.
+ */
+
+static void
+ngx_queues_api_list_answer(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    u_char                    *p, *start;
+    size_t                     size;
+    ngx_uint_t                 i, n;
+    ngx_queues_store_queue_t  *queue;
+
+    size = sizeof("{\"queues\":[],\"nextPageToken\":\"\"}")
+           + NGX_QUEUES_API_TOKEN_MAX;
+
+    for (i = 0; i < result->nqueues; i++) {
+        size += ngx_queues_api_queue_length(&result->queues[i]) + 1;
+    }
+
+    start = ngx_queues_api_alloc(api, size);
+    if (start == NULL) {
+        return;
+    }
+
+    p = ngx_sprintf(start, "{\"queues\":[");
+
+    for (i = 0, n = 0; i < result->nqueues; i++) {
+
+        if (!ngx_queues_api_permits(api, &result->queues[i].name)) {
+            continue;
+        }
+
+        if (n++) {
+            *p++ = ',';
+        }
+
+        p = ngx_queues_api_queue_print(p, &result->queues[i], NULL);
+    }
+
+    p = ngx_sprintf(p, "],\"nextPageToken\":");
+
+    if (result->more && result->nqueues) {
+        queue = &result->queues[result->nqueues - 1];
+
+        *p++ = '"';
+        p = ngx_queues_base_base64url_print(p, queue->name.data,
+                                            queue->name.len);
+        *p++ = '"';
+
+    } else {
+        p = ngx_sprintf(p, "null");
+    }
+
+    *p++ = '}';
+
+    ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
+}

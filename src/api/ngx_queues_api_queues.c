@@ -1,0 +1,330 @@
+
+#include "ngx_queues_api.h"
+#include "ngx_queues_api_settings.h"
+
+
+#define NGX_QUEUES_API_QUEUE  "/v1/organizations/{org}/projects/{project}"    \
+                              "/queues"
+
+#define NGX_QUEUES_API_CREATE_TRIES  4
+
+
+static void ngx_queues_api_create(ngx_queues_api_t *api);
+static void ngx_queues_api_create_try(ngx_queues_api_t *api);
+static void ngx_queues_api_create_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_get(ngx_queues_api_t *api);
+static void ngx_queues_api_get_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_update(ngx_queues_api_t *api);
+static void ngx_queues_api_update_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_delete(ngx_queues_api_t *api);
+static void ngx_queues_api_delete_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_purge(ngx_queues_api_t *api);
+static void ngx_queues_api_purge_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_answer_queue(ngx_queues_api_t *api,
+    ngx_uint_t status, ngx_queues_store_queue_t *queue,
+    ngx_queues_store_counts_t *counts);
+
+
+const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
+
+    { NGX_HTTP_POST,
+      ngx_string(NGX_QUEUES_API_QUEUE),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.create"),
+      NGX_QUEUES_API_BODY,
+      ngx_queues_api_create },
+
+    { NGX_HTTP_GET,
+      ngx_string(NGX_QUEUES_API_QUEUE),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.list"),
+      NGX_QUEUES_API_NO_BODY,
+      ngx_queues_api_list },
+
+    { NGX_HTTP_GET,
+      ngx_string(NGX_QUEUES_API_QUEUE "/{queue}"),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.get"),
+      NGX_QUEUES_API_NO_BODY,
+      ngx_queues_api_get },
+
+    { NGX_HTTP_PATCH,
+      ngx_string(NGX_QUEUES_API_QUEUE "/{queue}"),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.update"),
+      NGX_QUEUES_API_BODY,
+      ngx_queues_api_update },
+
+    { NGX_HTTP_DELETE,
+      ngx_string(NGX_QUEUES_API_QUEUE "/{queue}"),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.delete"),
+      NGX_QUEUES_API_NO_BODY,
+      ngx_queues_api_delete },
+
+    { NGX_HTTP_POST,
+      ngx_string(NGX_QUEUES_API_QUEUE "/{queue}/purge"),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.purge"),
+      NGX_QUEUES_API_NO_BODY,
+      ngx_queues_api_purge },
+
+    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, NULL }
+};
+
+
+typedef struct {
+    ngx_queues_store_queue_t   queue;
+    ngx_uint_t                 tries;
+    u_char                     id[NGX_QUEUES_BASE_SHORT_LEN];
+    u_char                     uuid[NGX_QUEUES_BASE_UUID_LEN];
+} ngx_queues_api_create_t;
+
+
+static void
+ngx_queues_api_create(ngx_queues_api_t *api)
+{
+    ngx_queues_api_create_t  *create;
+
+    create = ngx_pcalloc(api->op->pool, sizeof(ngx_queues_api_create_t));
+    if (create == NULL) {
+        ngx_queues_api_no_memory(api);
+        return;
+    }
+
+    api->data = create;
+
+    if (ngx_queues_api_settings_new(api, &create->queue) != NGX_OK) {
+        return;
+    }
+
+    if (!ngx_queues_api_permits(api, &create->queue.name)) {
+        ngx_queues_api_error(api, NGX_QUEUES_API_PERMISSION_DENIED, NULL,
+                             "The credential lacks the permission "
+                             "queues.create for a queue of this name.");
+        return;
+    }
+
+    ngx_queues_api_create_try(api);
+}
+
+
+static void
+ngx_queues_api_create_try(ngx_queues_api_t *api)
+{
+    u_char                    uuid[NGX_QUEUES_BASE_UUID_SIZE];
+    u_char                    random[NGX_QUEUES_BASE_UUID_RANDOM];
+    ngx_time_t               *tp;
+    ngx_queues_api_create_t  *create;
+
+    create = api->data;
+
+    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+        ngx_queues_api_no_memory(api);
+        return;
+    }
+
+    /* the time in an id is for people: nothing depends on it */
+
+    tp = ngx_timeofday();
+
+    ngx_queues_base_uuid_make(uuid, (uint64_t) tp->sec * 1000 + tp->msec,
+                              random);
+
+    (void) ngx_queues_base_uuid_print(create->uuid, uuid);
+    (void) ngx_queues_base_short_print(create->id,
+                                       ngx_queues_base_short_id(uuid));
+
+    create->queue.id.len = NGX_QUEUES_BASE_SHORT_LEN;
+    create->queue.id.data = create->id;
+    create->queue.uuid.len = NGX_QUEUES_BASE_UUID_LEN;
+    create->queue.uuid.data = create->uuid;
+
+    create->tries++;
+
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_create(&api->root, &create->queue,
+                                      ngx_queues_api_create_done, api));
+}
+
+
+static void
+ngx_queues_api_create_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    ngx_queues_api_create_t  *create;
+
+    create = api->data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_answer_queue(api, NGX_HTTP_CREATED, result->queues,
+                                        NULL);
+
+        } else if (result->code == NGX_QUEUES_STORE_ID_TAKEN
+                   && create->tries < NGX_QUEUES_API_CREATE_TRIES)
+        {
+            ngx_queues_api_create_try(api);
+
+        } else {
+            ngx_queues_api_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+static void
+ngx_queues_api_get(ngx_queues_api_t *api)
+{
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_count(&api->root, &api->ref,
+                                     ngx_queues_api_get_done, api));
+}
+
+
+/*
+ * Counts are final once nothing expired is left: each call sweeps a bounded
+ * part of it.
+ */
+
+static void
+ngx_queues_api_get_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code != NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_store_error(api, result);
+
+        } else if (result->more) {
+            ngx_queues_api_get(api);
+
+        } else {
+            ngx_queues_api_answer_queue(api, NGX_HTTP_OK, result->queues,
+                                        &result->counts);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+static void
+ngx_queues_api_update(ngx_queues_api_t *api)
+{
+    int64_t  settings[NGX_QUEUES_STORE_NSETTINGS];
+
+    if (ngx_queues_api_settings_change(api, settings) != NGX_OK) {
+        return;
+    }
+
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_update(&api->root, &api->ref, settings,
+                                      ngx_queues_api_update_done, api));
+}
+
+
+static void
+ngx_queues_api_update_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_answer_queue(api, NGX_HTTP_OK, result->queues,
+                                        NULL);
+
+        } else {
+            ngx_queues_api_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+static void
+ngx_queues_api_delete(ngx_queues_api_t *api)
+{
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_delete(&api->root, &api->ref,
+                                      ngx_queues_api_delete_done, api));
+}
+
+
+static void
+ngx_queues_api_delete_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_answer(api, NGX_HTTP_NO_CONTENT, NULL, NULL);
+
+        } else {
+            ngx_queues_api_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+static void
+ngx_queues_api_purge(ngx_queues_api_t *api)
+{
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_purge(&api->root, &api->ref,
+                                     ngx_queues_api_purge_done, api));
+}
+
+
+static void
+ngx_queues_api_purge_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    static u_char  empty[] = "{}";
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_answer(api, NGX_HTTP_ACCEPTED, empty,
+                                  empty + sizeof(empty) - 1);
+
+        } else {
+            ngx_queues_api_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+static void
+ngx_queues_api_answer_queue(ngx_queues_api_t *api, ngx_uint_t status,
+    ngx_queues_store_queue_t *queue, ngx_queues_store_counts_t *counts)
+{
+    u_char  *p, *start;
+
+    start = ngx_queues_api_alloc(api, ngx_queues_api_queue_length(queue));
+    if (start == NULL) {
+        return;
+    }
+
+    p = ngx_queues_api_queue_print(start, queue, counts);
+
+    ngx_queues_api_answer(api, status, start, p);
+}

@@ -1,0 +1,550 @@
+
+#include "ngx_queues_api_messages.h"
+
+
+#define NGX_QUEUES_API_WAIT_MAX         20
+#define NGX_QUEUES_API_VISIBILITY_MAX   43200
+
+/* what stands between the variable parts of a message */
+#define NGX_QUEUES_API_MESSAGE_FIXED    256
+
+
+#define ngx_queues_api_copy(p, text)    ngx_cpymem(p, text, sizeof(text) - 1)
+
+
+/* a receive from its first try to the end of its request */
+
+typedef struct {
+    ngx_queues_store_receive_t   receive;
+    ngx_msec_t                   start;
+
+    ngx_str_t                    queue;      /* id, once known */
+    u_char                       id[NGX_QUEUES_BASE_SHORT_LEN];
+
+    /* what was claimed and is not yet written */
+    ngx_queues_store_place_t     place;
+    uint64_t                     token;
+    ngx_uint_t                   nclaims;
+    ngx_queues_store_id_t       *claims;
+} ngx_queues_api_receive_t;
+
+
+typedef enum {
+    NGX_QUEUES_API_RECEIVE_MAX = 0,
+    NGX_QUEUES_API_RECEIVE_WAIT,
+    NGX_QUEUES_API_RECEIVE_VISIBILITY,
+    NGX_QUEUES_API_RECEIVE_NMEMBERS
+} ngx_queues_api_receive_member_e;
+
+
+static ngx_int_t ngx_queues_api_receive_parse(ngx_queues_api_t *api,
+    ngx_queues_store_receive_t *receive);
+static ngx_int_t ngx_queues_api_receive_try(ngx_queues_http_op_t *op);
+static void ngx_queues_api_receive_done(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_first(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_again(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static ngx_uint_t ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_answer(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_undo(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_park(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_end(ngx_queues_http_op_t *op);
+static void ngx_queues_api_receive_lost(ngx_queues_http_op_t *op);
+static void ngx_queues_api_receive_empty(ngx_queues_api_t *api);
+static ngx_int_t ngx_queues_api_receive_keep(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static size_t ngx_queues_api_message_length(ngx_queues_api_t *api,
+    ngx_queues_store_message_t *message);
+static u_char *ngx_queues_api_message_print(ngx_queues_api_t *api, u_char *p,
+    ngx_queues_store_message_t *message);
+
+
+static const ngx_str_t  ngx_queues_api_receive_names[] = {
+    ngx_string("maxMessages"),
+    ngx_string("waitSeconds"),
+    ngx_string("visibilityTimeoutSeconds")
+};
+
+
+void
+ngx_queues_api_receive(ngx_queues_api_t *api)
+{
+    ngx_queues_api_receive_t  *ctx;
+
+    ctx = ngx_pcalloc(api->op->pool, sizeof(ngx_queues_api_receive_t));
+    if (ctx == NULL) {
+        ngx_queues_api_no_memory(api);
+        return;
+    }
+
+    api->data = ctx;
+    ctx->start = ngx_current_msec;
+
+    if (ngx_queues_api_receive_parse(api, &ctx->receive) != NGX_OK) {
+        return;
+    }
+
+    if (ngx_queues_api_receive_try(api->op) != NGX_OK) {
+        ngx_queues_api_no_memory(api);
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_api_receive_parse(ngx_queues_api_t *api,
+    ngx_queues_store_receive_t *receive)
+{
+    int64_t                        max;
+    const ngx_str_t               *names;
+    ngx_queues_base_json_value_t   body;
+    ngx_queues_base_json_value_t   values[NGX_QUEUES_API_RECEIVE_NMEMBERS];
+
+    names = ngx_queues_api_receive_names;
+
+    max = 1;
+    receive->wait = -1;
+    receive->visibility = -1;
+
+    if (ngx_queues_api_body(api, 1, &body) != NGX_OK
+        || ngx_queues_api_members(api, &body, NULL, names,
+                                  NGX_QUEUES_API_RECEIVE_NMEMBERS, values)
+           != NGX_OK
+        || ngx_queues_api_integer(api, &values[NGX_QUEUES_API_RECEIVE_MAX],
+                                  NULL, &names[NGX_QUEUES_API_RECEIVE_MAX], 1,
+                                  NGX_QUEUES_STORE_BATCH_MAX, &max)
+           != NGX_OK
+        || ngx_queues_api_integer(api, &values[NGX_QUEUES_API_RECEIVE_WAIT],
+                                  NULL, &names[NGX_QUEUES_API_RECEIVE_WAIT], 0,
+                                  NGX_QUEUES_API_WAIT_MAX, &receive->wait)
+           != NGX_OK
+        || ngx_queues_api_integer(api,
+                                  &values[NGX_QUEUES_API_RECEIVE_VISIBILITY],
+                                  NULL,
+                                  &names[NGX_QUEUES_API_RECEIVE_VISIBILITY], 0,
+                                  NGX_QUEUES_API_VISIBILITY_MAX,
+                                  &receive->visibility)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    receive->max = (ngx_uint_t) max;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_api_receive_try(ngx_queues_http_op_t *op)
+{
+    ngx_queues_api_t *api = op->data;
+
+    ngx_queues_api_receive_t  *ctx;
+
+    ctx = api->data;
+
+    if (ngx_queues_store_receive(&api->root, &api->ref, &ctx->receive,
+                                 ngx_queues_api_receive_done, api)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_queues_http_op_hold(op);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_queues_api_receive_done(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->wait.state == NGX_QUEUES_HTTP_WAIT_NONE) {
+        ngx_queues_api_receive_first(api, result);
+
+    } else {
+        ngx_queues_api_receive_again(api, result);
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+static void
+ngx_queues_api_receive_first(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    if (ngx_queues_api_receive_nobody(api, result)) {
+        return;
+    }
+
+    if (result->code != NGX_QUEUES_STORE_OK) {
+        ngx_queues_api_store_error(api, result);
+        return;
+    }
+
+    if (result->nmessages) {
+        ngx_queues_api_receive_answer(api, result);
+        return;
+    }
+
+    if (result->wait == 0 || ngx_exiting || ngx_terminate) {
+        ngx_queues_api_receive_empty(api);
+        return;
+    }
+
+    ngx_queues_api_receive_park(api, result);
+}
+
+
+/*
+ * The outcome of a try while parked.  What is given back is given back before
+ * the next one in the line tries.
+ */
+
+static void
+ngx_queues_api_receive_again(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    ngx_queues_http_op_t      *op;
+    ngx_queues_api_receive_t  *ctx;
+
+    op = api->op;
+    ctx = api->data;
+
+    if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
+        ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_FAILED, -1);
+        return;
+    }
+
+    if (result->code == NGX_QUEUES_STORE_OK
+        && result->place.queue != ctx->place.queue)
+    {
+        /* its queue was deleted, another one has the name now */
+
+        ngx_queues_api_receive_undo(api, result);
+
+        result->code = NGX_QUEUES_STORE_NO_QUEUE;
+        result->nmessages = 0;
+    }
+
+    if (result->code == NGX_QUEUES_STORE_OK && result->nmessages == 0) {
+        ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_EMPTY, result->next);
+        return;
+    }
+
+    if (ngx_queues_api_receive_nobody(api, result)) {
+        ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_FOUND, -1);
+        return;
+    }
+
+    ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_FOUND, -1);
+
+    if (result->code != NGX_QUEUES_STORE_OK) {
+        ngx_queues_api_store_error(api, result);
+        return;
+    }
+
+    ngx_queues_api_receive_answer(api, result);
+}
+
+
+/*
+ * 1 if nobody is there any more to take the result: messages in it are given
+ * back.  A client that has just gone is found by a look at its socket.
+ */
+
+static ngx_uint_t
+ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    if (api->op->request == NULL) {
+        ngx_queues_api_receive_undo(api, result);
+        return 1;
+    }
+
+    if (result->nmessages && ngx_queues_http_client_gone(api->op)) {
+        ngx_queues_api_receive_undo(api, result);
+        ngx_queues_http_abandon(api->op);
+        return 1;
+    }
+
+    return 0;
+}
+
+
+static void
+ngx_queues_api_receive_answer(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    u_char                    *p, *start;
+    size_t                     size;
+    ngx_uint_t                 i;
+    ngx_queues_api_receive_t  *ctx;
+
+    ctx = api->data;
+
+    if (ngx_queues_api_receive_keep(api, result) != NGX_OK) {
+        ngx_queues_api_no_memory(api);
+        return;
+    }
+
+    size = sizeof("{\"messages\":[]}");
+
+    for (i = 0; i < result->nmessages; i++) {
+        size += ngx_queues_api_message_length(api, &result->messages[i]);
+    }
+
+    start = ngx_queues_api_alloc(api, size);
+    if (start == NULL) {
+        return;
+    }
+
+    p = ngx_cpymem(start, "{\"messages\":[", sizeof("{\"messages\":[") - 1);
+
+    for (i = 0; i < result->nmessages; i++) {
+
+        if (i) {
+            *p++ = ',';
+        }
+
+        p = ngx_queues_api_message_print(api, p, &result->messages[i]);
+
+        if (p == NULL) {
+            ngx_queues_api_receive_undo(api, result);
+            ctx->nclaims = 0;
+
+            ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
+                                 "No receipt handle could be made.");
+            return;
+        }
+    }
+
+    *p++ = ']';
+    *p++ = '}';
+
+    ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
+}
+
+
+/*
+ * Remembers what was claimed until the answer is written.  NGX_ERROR when out
+ * of memory: it is given back then.
+ */
+
+static ngx_int_t
+ngx_queues_api_receive_keep(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    ngx_uint_t                 i;
+    ngx_queues_api_receive_t  *ctx;
+
+    ctx = api->data;
+
+    ctx->claims = ngx_palloc(api->op->pool, result->nmessages
+                                            * sizeof(ngx_queues_store_id_t));
+    if (ctx->claims == NULL) {
+        ngx_queues_api_receive_undo(api, result);
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < result->nmessages; i++) {
+        ctx->claims[i] = result->messages[i].id;
+    }
+
+    ctx->nclaims = result->nmessages;
+    ctx->place = result->place;
+    ctx->token = result->token;
+
+    api->op->lost = ngx_queues_api_receive_lost;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_queues_api_receive_lost(ngx_queues_http_op_t *op)
+{
+    ngx_queues_api_t *api = op->data;
+
+    ngx_queues_api_receive_t  *ctx;
+
+    ctx = api->data;
+
+    if (ctx->nclaims) {
+        ngx_queues_store_undo(&api->root, &ctx->place, ctx->token,
+                              ctx->claims, ctx->nclaims);
+    }
+}
+
+
+static void
+ngx_queues_api_receive_undo(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    ngx_uint_t             i, n;
+    ngx_queues_store_id_t  ids[NGX_QUEUES_STORE_BATCH_MAX];
+
+    n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
+
+    if (n == 0) {
+        return;
+    }
+
+    for (i = 0; i < n; i++) {
+        ids[i] = result->messages[i].id;
+    }
+
+    ngx_queues_store_undo(&api->root, &result->place, result->token, ids, n);
+}
+
+
+static void
+ngx_queues_api_receive_park(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    ngx_msec_t                 ms, passed;
+    ngx_queues_api_receive_t  *ctx;
+
+    ctx = api->data;
+
+    ms = (ngx_msec_t) result->wait * 1000;
+    passed = ngx_current_msec - ctx->start;
+
+    if (passed >= ms) {
+        ngx_queues_api_receive_empty(api);
+        return;
+    }
+
+    /* later tries say that they wait, however the queue is set meanwhile */
+
+    ctx->receive.wait = result->wait;
+    ctx->place = result->place;
+
+    ctx->queue.data = ctx->id;
+    ctx->queue.len = ngx_queues_base_short_print(ctx->id, result->place.queue)
+                     - ctx->id;
+
+    /*
+     * Where the channel has yet to be joined, a hint for the whole project
+     * follows: it finds the operation parked.
+     */
+
+    if (ngx_queues_store_watch(&api->root) == NGX_ERROR
+        || ngx_queues_http_park(api->op, &api->root, &ctx->queue, ms - passed,
+                                result->next, ngx_queues_api_receive_try,
+                                ngx_queues_api_receive_end)
+           != NGX_OK)
+    {
+        ngx_queues_api_no_memory(api);
+    }
+}
+
+
+static void
+ngx_queues_api_receive_end(ngx_queues_http_op_t *op)
+{
+    ngx_queues_api_t *api = op->data;
+
+    if (ngx_queues_store_ready() || ngx_exiting) {
+        ngx_queues_api_receive_empty(api);
+        return;
+    }
+
+    ngx_queues_api_error(api, NGX_QUEUES_API_UNAVAILABLE, NULL,
+                         "The store is unavailable, try again.");
+}
+
+
+static void
+ngx_queues_api_receive_empty(ngx_queues_api_t *api)
+{
+    static u_char  empty[] = "{\"messages\":[]}";
+
+    ngx_queues_api_answer(api, NGX_HTTP_OK, empty, empty + sizeof(empty) - 1);
+}
+
+
+static size_t
+ngx_queues_api_message_length(ngx_queues_api_t *api,
+    ngx_queues_store_message_t *message)
+{
+    return NGX_QUEUES_API_MESSAGE_FIXED
+           + ngx_queues_base_handle_length(api->project.len)
+           + message->body.len + message->attributes.len;
+}
+
+
+static u_char *
+ngx_queues_api_message_print(ngx_queues_api_t *api, u_char *p,
+    ngx_queues_store_message_t *message)
+{
+    ngx_queues_api_receive_t  *ctx;
+    ngx_queues_base_handle_t   handle;
+
+    ctx = api->data;
+
+    handle.project = api->project;
+    handle.queue = ctx->place.queue;
+    handle.generation = ctx->place.generation;
+    handle.ms = message->id.ms;
+    handle.seq = message->id.seq;
+    handle.delayed = message->id.delayed;
+    handle.token = ctx->token;
+
+    p = ngx_queues_api_copy(p, "{\"messageId\":\"");
+    p = ngx_queues_api_message_id(p, &ctx->place, &message->id);
+
+    p = ngx_queues_api_copy(p, "\",\"receiptHandle\":\"");
+    p = ngx_queues_base_handle_print(api->qmcf->handle_keys[0], &handle, p);
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    p = ngx_queues_api_copy(p, "\",\"body\":\"");
+    p = ngx_cpymem(p, message->body.data, message->body.len);
+
+    p = ngx_queues_api_copy(p, "\",\"attributes\":");
+
+    if (message->attributes.len) {
+        p = ngx_cpymem(p, message->attributes.data, message->attributes.len);
+
+    } else {
+        p = ngx_queues_api_copy(p, "{}");
+    }
+
+    p = ngx_queues_api_copy(p, ",\"sentAt\":\"");
+    p = ngx_queues_base_time_print(p, (int64_t) (message->id.ms / 1000));
+
+    p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":\"");
+    p = ngx_queues_base_time_print(p, (int64_t) (message->first / 1000));
+
+    p = ngx_queues_api_copy(p, "\",\"receiveCount\":");
+    p = ngx_queues_base_decimal_print(p, message->count);
+
+    *p++ = '}';
+
+    return p;
+}
+
+
+u_char *
+ngx_queues_api_message_id(u_char *p, ngx_queues_store_place_t *place,
+    ngx_queues_store_id_t *id)
+{
+    u_char  uuid[NGX_QUEUES_BASE_UUID_SIZE];
+
+    ngx_queues_base_message_id(uuid, place->queue, place->generation, id->ms,
+                               id->seq, id->delayed);
+
+    return ngx_queues_base_uuid_print(p, uuid);
+}

@@ -1,0 +1,554 @@
+
+#include "ngx_queues_api.h"
+
+
+#define NGX_QUEUES_API_CAPTURES      3     /* org, project, queue */
+#define NGX_QUEUES_API_NAME_MAX      64    /* of organizations and projects */
+#define NGX_QUEUES_API_RECEIPTS_MAX  65536 /* bytes of a receipt call */
+
+
+typedef struct {
+    ngx_uint_t   method;
+    ngx_str_t    name;
+} ngx_queues_api_method_t;
+
+
+static ngx_int_t ngx_queues_api_find(ngx_queues_api_t *api,
+    ngx_queues_conf_loc_t *qlcf);
+static ngx_int_t ngx_queues_api_match(ngx_queues_api_t *api,
+    ngx_queues_conf_loc_t *qlcf, ngx_queues_base_path_t *path,
+    ngx_str_t *captures);
+static ngx_int_t ngx_queues_api_names(ngx_queues_api_t *api,
+    ngx_str_t *captures);
+static ngx_int_t ngx_queues_api_ref(ngx_queues_api_t *api);
+static ngx_int_t ngx_queues_api_authorize(ngx_queues_api_t *api,
+    ngx_queues_conf_loc_t *qlcf);
+static ngx_int_t ngx_queues_api_check_body(ngx_queues_api_t *api);
+static ngx_uint_t ngx_queues_api_json_type(ngx_str_t *type);
+static void ngx_queues_api_refuse(ngx_queues_http_op_t *op);
+static void ngx_queues_api_run(ngx_queues_http_op_t *op);
+static void ngx_queues_api_named(void *data,
+    ngx_queues_store_result_t *result);
+
+
+/* the most frequent first */
+
+static const ngx_queues_api_route_t  *ngx_queues_api_tables[] = {
+    ngx_queues_api_messages_routes,
+    ngx_queues_api_receipts_routes,
+    ngx_queues_api_queues_routes,
+    NULL
+};
+
+
+ngx_int_t
+ngx_queues_api_handler(ngx_http_request_t *r)
+{
+    ngx_int_t               rc;
+    ngx_queues_api_t       *api;
+    ngx_queues_http_op_t   *op;
+    ngx_queues_conf_loc_t  *qlcf;
+
+    if (r != r->main) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    qlcf = ngx_http_get_module_loc_conf(r, ngx_queues_module);
+
+    op = ngx_queues_http_op_create(r);
+    if (op == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    api = ngx_pcalloc(op->pool, sizeof(ngx_queues_api_t));
+    if (api == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    op->data = api;
+    api->op = op;
+    api->qmcf = ngx_http_get_module_main_conf(r, ngx_queues_module);
+
+    rc = ngx_queues_api_find(api, qlcf);
+
+    if (rc == NGX_OK) {
+        rc = ngx_queues_api_authorize(api, qlcf);
+    }
+
+    if (rc == NGX_OK) {
+        rc = ngx_queues_api_check_body(api);
+    }
+
+    if (rc == NGX_DECLINED) {
+        return ngx_queues_http_no_body(op, ngx_queues_api_refuse);
+    }
+
+    if (rc != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (api->route->body == NGX_QUEUES_API_NO_BODY) {
+        return ngx_queues_http_no_body(op, ngx_queues_api_run);
+    }
+
+    return ngx_queues_http_read_body(op, ngx_queues_api_run);
+}
+
+
+/*
+ * Finds the route and the names in the path.  Like the two checks after it,
+ * returns NGX_DECLINED with api->error set, or NGX_ERROR.
+ */
+
+static ngx_int_t
+ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
+{
+    u_char                  *buf;
+    ngx_int_t                rc;
+    ngx_str_t                captures[NGX_QUEUES_API_CAPTURES];
+    ngx_http_request_t      *r;
+    ngx_queues_base_path_t   path;
+
+    r = api->op->request;
+
+    buf = ngx_pnalloc(r->pool, r->unparsed_uri.len);
+    if (buf == NULL) {
+        return NGX_ERROR;
+    }
+
+    api->error = NGX_QUEUES_API_NOT_FOUND;
+
+    if (ngx_queues_base_path_split(&r->unparsed_uri, buf, &path) != NGX_OK) {
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(captures, sizeof(captures));
+
+    rc = ngx_queues_api_match(api, qlcf, &path, captures);
+
+    if (rc != NGX_OK || captures[0].len == 0) {
+        return rc;
+    }
+
+    return ngx_queues_api_names(api, captures);
+}
+
+
+static ngx_int_t
+ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
+    ngx_queues_base_path_t *path, ngx_str_t *captures)
+{
+    ngx_str_t                      template;
+    ngx_uint_t                     i, method;
+    const ngx_queues_api_route_t  *route;
+
+    method = api->op->request->method;
+
+    if (method == NGX_HTTP_HEAD) {
+        method = NGX_HTTP_GET;
+    }
+
+    for (i = 0; ngx_queues_api_tables[i]; i++) {
+
+        for (route = ngx_queues_api_tables[i]; route->method; route++) {
+
+            if (!(route->group & qlcf->api)) {
+                continue;
+            }
+
+            template = route->path;
+
+            if (ngx_queues_base_path_match(path, &template, captures)
+                != NGX_OK)
+            {
+                continue;
+            }
+
+            if (route->method == method) {
+                api->route = route;
+                return NGX_OK;
+            }
+
+            api->allow |= route->method;
+        }
+    }
+
+    if (api->allow) {
+        api->error = NGX_QUEUES_API_METHOD_NOT_ALLOWED;
+    }
+
+    return NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_queues_api_names(ngx_queues_api_t *api, ngx_str_t *captures)
+{
+    u_char     *p;
+    ngx_str_t  *org, *project;
+
+    org = &captures[0];
+    project = &captures[1];
+
+    if (ngx_queues_base_name_check(org, NGX_QUEUES_API_NAME_MAX) != NGX_OK
+        || ngx_queues_base_name_check(project, NGX_QUEUES_API_NAME_MAX)
+           != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    api->root.len = sizeof(NGX_QUEUES_STORE_ROOT_PREFIX) - 1
+                    + org->len + 1 + project->len + 1;
+
+    p = ngx_pnalloc(api->op->pool, api->root.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    api->root.data = p;
+
+    p = ngx_cpymem(p, NGX_QUEUES_STORE_ROOT_PREFIX,
+                   sizeof(NGX_QUEUES_STORE_ROOT_PREFIX) - 1);
+
+    api->project.data = p;
+
+    p = ngx_cpymem(p, org->data, org->len);
+    *p++ = '/';
+    p = ngx_cpymem(p, project->data, project->len);
+
+    api->project.len = p - api->project.data;
+
+    *p = '}';
+
+    if (captures[2].len == 0) {
+        return NGX_OK;
+    }
+
+    api->queue = captures[2];
+
+    return ngx_queues_api_ref(api);
+}
+
+
+/*
+ * How the store has the queue: a name cannot be told from an id by its form
+ * alone, so the store tries the id first and then the text as a name.
+ */
+
+static ngx_int_t
+ngx_queues_api_ref(ngx_queues_api_t *api)
+{
+    u_char     *p;
+    u_char      uuid[NGX_QUEUES_BASE_UUID_SIZE];
+    uint64_t    id;
+    ngx_str_t   text;
+
+    p = ngx_pnalloc(api->op->pool, 1 + NGX_QUEUES_BASE_SHORT_LEN
+                                   + api->queue.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    api->ref.data = p;
+
+    if (ngx_queues_base_uuid_parse(&api->queue, uuid) == NGX_OK) {
+        *p++ = 'u';
+        p = ngx_queues_base_short_print(p, ngx_queues_base_short_id(uuid));
+        p = ngx_queues_base_uuid_print(p, uuid);
+
+    } else if (api->queue.len == sizeof("que_") - 1 + NGX_QUEUES_BASE_SHORT_LEN
+               && ngx_memcmp(api->queue.data, "que_", sizeof("que_") - 1) == 0)
+    {
+        text.data = api->queue.data + sizeof("que_") - 1;
+        text.len = NGX_QUEUES_BASE_SHORT_LEN;
+
+        *p++ = (ngx_queues_base_short_parse(&text, &id) == NGX_OK) ? 'q' : 'n';
+
+        if (api->ref.data[0] == 'n') {
+            text = api->queue;
+        }
+
+        p = ngx_cpymem(p, text.data, text.len);
+
+    } else {
+        *p++ = 'n';
+        p = ngx_cpymem(p, api->queue.data, api->queue.len);
+    }
+
+    api->ref.len = p - api->ref.data;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
+{
+    ngx_str_t  prefix, permission;
+
+    api->scope = NGX_QUEUES_BASE_GLOB_ALL;
+
+    if (!qlcf->auth || api->route->permission.len == 0) {
+        return NGX_OK;
+    }
+
+    api->principal = ngx_queues_auth_bearer(api->qmcf, api->op->request);
+
+    if (api->principal == NULL) {
+        api->error = NGX_QUEUES_API_UNAUTHENTICATED;
+        return NGX_DECLINED;
+    }
+
+    /* "org/project/": root ends in "}", so there is room to borrow */
+
+    prefix.data = ngx_pnalloc(api->op->pool, api->project.len + 1);
+    if (prefix.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(prefix.data, api->project.data, api->project.len);
+    prefix.data[api->project.len] = '/';
+    prefix.len = api->project.len + 1;
+
+    permission = api->route->permission;
+
+    api->scope = ngx_queues_auth_scope(api->principal, &permission, &prefix);
+    api->error = NGX_QUEUES_API_PERMISSION_DENIED;
+
+    if (api->scope == NGX_QUEUES_BASE_GLOB_NONE) {
+        return NGX_DECLINED;
+    }
+
+    if (api->scope == NGX_QUEUES_BASE_GLOB_SOME
+        && api->ref.len && api->ref.data[0] == 'n'
+        && !ngx_queues_api_permits(api, &api->queue))
+    {
+        return NGX_DECLINED;
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name)
+{
+    u_char     *p;
+    ngx_str_t   resource, permission;
+
+    if (api->scope == NGX_QUEUES_BASE_GLOB_ALL) {
+        return 1;
+    }
+
+    resource.len = api->project.len + 1 + name->len;
+
+    p = ngx_pnalloc(api->op->pool, resource.len);
+    if (p == NULL) {
+        return 0;
+    }
+
+    resource.data = p;
+
+    p = ngx_cpymem(p, api->project.data, api->project.len);
+    *p++ = '/';
+    ngx_memcpy(p, name->data, name->len);
+
+    permission = api->route->permission;
+
+    return ngx_queues_auth_permits(api->principal, &permission, &resource);
+}
+
+
+static ngx_int_t
+ngx_queues_api_check_body(ngx_queues_api_t *api)
+{
+    ngx_http_request_t  *r;
+
+    if (api->route->body == NGX_QUEUES_API_NO_BODY) {
+        return NGX_OK;
+    }
+
+    r = api->op->request;
+
+    if (api->route->body == NGX_QUEUES_API_ANY_BODY
+        && r->headers_in.content_length_n > NGX_QUEUES_API_RECEIPTS_MAX)
+    {
+        api->error = NGX_QUEUES_API_REQUEST_TOO_LARGE;
+        return NGX_DECLINED;
+    }
+
+    api->error = NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE;
+
+    if (api->route->body == NGX_QUEUES_API_BODY
+        && r->headers_in.content_type
+        && !ngx_queues_api_json_type(&r->headers_in.content_type->value))
+    {
+        return NGX_DECLINED;
+    }
+
+    return NGX_OK;
+}
+
+
+/* application/json, with no parameter but charset=utf-8 (RFC 9110, 8.3.1) */
+
+static ngx_uint_t
+ngx_queues_api_json_type(ngx_str_t *type)
+{
+    u_char  *p, *last;
+
+    static ngx_str_t  json = ngx_string("application/json");
+    static ngx_str_t  charset = ngx_string("charset=");
+    static ngx_str_t  utf8 = ngx_string("utf-8");
+
+    p = type->data;
+    last = p + type->len;
+
+    if (type->len < json.len
+        || ngx_strncasecmp(p, json.data, json.len) != 0)
+    {
+        return 0;
+    }
+
+    p += json.len;
+
+    while (p < last && (*p == ' ' || *p == '\t')) { p++; }
+
+    if (p == last) {
+        return 1;
+    }
+
+    if (*p++ != ';') {
+        return 0;
+    }
+
+    while (p < last && (*p == ' ' || *p == '\t')) { p++; }
+
+    if (p == last) {
+        return 1;
+    }
+
+    if ((size_t) (last - p) < charset.len
+        || ngx_strncasecmp(p, charset.data, charset.len) != 0)
+    {
+        return 0;
+    }
+
+    p += charset.len;
+
+    while (last > p && (last[-1] == ' ' || last[-1] == '\t')) { last--; }
+
+    if (last - p == (ssize_t) utf8.len + 2 && *p == '"' && last[-1] == '"') {
+        p++;
+        last--;
+    }
+
+    return last - p == (ssize_t) utf8.len
+           && ngx_strncasecmp(p, utf8.data, utf8.len) == 0;
+}
+
+
+static void
+ngx_queues_api_refuse(ngx_queues_http_op_t *op)
+{
+    ngx_queues_api_t *api = op->data;
+
+    ngx_str_t  permission;
+
+    switch (api->error) {
+
+    case NGX_QUEUES_API_PERMISSION_DENIED:
+        permission = api->route->permission;
+        ngx_queues_api_error(api, api->error, NULL,
+                             "The credential lacks the permission %V here.",
+                             &permission);
+        return;
+
+    case NGX_QUEUES_API_UNAUTHENTICATED:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "Send a known API key as \"Authorization: "
+                             "Bearer KEY\".");
+        return;
+
+    case NGX_QUEUES_API_METHOD_NOT_ALLOWED:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "This path does not have the method %V.",
+                             &op->request->method_name);
+        return;
+
+    case NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "The body must be application/json in UTF-8.");
+        return;
+
+    case NGX_QUEUES_API_REQUEST_TOO_LARGE:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "The body is over %d bytes.",
+                             NGX_QUEUES_API_RECEIPTS_MAX);
+        return;
+
+    default:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "There is nothing at this path.");
+    }
+}
+
+
+/*
+ * An id does not tell whether the principal may use the queue where it may
+ * not use all of them: the queue's name does.
+ */
+
+static void
+ngx_queues_api_run(ngx_queues_http_op_t *op)
+{
+    ngx_queues_api_t *api = op->data;
+
+    if (api->route->body == NGX_QUEUES_API_ANY_BODY
+        && op->body.len > NGX_QUEUES_API_RECEIPTS_MAX)
+    {
+        api->error = NGX_QUEUES_API_REQUEST_TOO_LARGE;
+        ngx_queues_api_refuse(op);
+        return;
+    }
+
+    if (api->scope == NGX_QUEUES_BASE_GLOB_ALL
+        || api->ref.len == 0
+        || api->ref.data[0] == 'n')
+    {
+        api->route->start(api);
+        return;
+    }
+
+    ngx_queues_api_started(api,
+        ngx_queues_store_queue_get(&api->root, &api->ref,
+                                   ngx_queues_api_named, api));
+}
+
+
+static void
+ngx_queues_api_named(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
+            ngx_queues_api_store_error(api, result);
+
+        } else if (result->code == NGX_QUEUES_STORE_OK
+                   && ngx_queues_api_permits(api, &result->queues[0].name))
+        {
+            api->route->start(api);
+
+        } else {
+
+            /* 403 also where there is no such queue: nothing is told */
+
+            api->error = NGX_QUEUES_API_PERMISSION_DENIED;
+            ngx_queues_api_refuse(api->op);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}

@@ -1,0 +1,52 @@
+
+/*
+ * Who is asking, and may he: API keys and their permissions.
+ */
+
+#ifndef _NGX_QUEUES_AUTH_H_INCLUDED_
+#define _NGX_QUEUES_AUTH_H_INCLUDED_
+
+
+#include "../conf/ngx_queues_conf.h"
+#include "../base/ngx_queues_base_glob.h"
+
+
+typedef struct {
+    ngx_str_t                     name;
+    ngx_str_t                     permissions;   /* lists of globs */
+    ngx_str_t                     resources;
+} ngx_queues_auth_principal_t;
+
+
+#pragma GCC visibility push(hidden)
+
+
+/*
+ * Loads what queues_api_keys names into qmcf.  NGX_ERROR after an [emerg].
+ */
+ngx_int_t ngx_queues_auth_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf);
+
+/*
+ * The principal of an "Authorization: Bearer" header; NULL where there is no
+ * credential or none that is known.
+ */
+ngx_queues_auth_principal_t *ngx_queues_auth_bearer(
+    ngx_queues_conf_main_t *qmcf, ngx_http_request_t *r);
+
+/*
+ * What the principal may do with the permission under a prefix such as
+ * "org/project/": everything, something or nothing.
+ */
+ngx_queues_base_glob_scope_e ngx_queues_auth_scope(
+    ngx_queues_auth_principal_t *principal, ngx_str_t *permission,
+    ngx_str_t *prefix);
+
+/* 1 if the principal has the permission on a resource, "org/project/queue" */
+ngx_uint_t ngx_queues_auth_permits(ngx_queues_auth_principal_t *principal,
+    ngx_str_t *permission, ngx_str_t *resource);
+
+
+#pragma GCC visibility pop
+
+
+#endif /* _NGX_QUEUES_AUTH_H_INCLUDED_ */

@@ -1,0 +1,362 @@
+
+#include "ngx_queues_base_handle.h"
+#include "ngx_queues_base_bytes.h"
+#include "ngx_queues_base_text.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+
+#define NGX_QUEUES_BASE_HANDLE_VERSION     0x01
+#define NGX_QUEUES_BASE_HANDLE_TAG_SIZE    16
+#define NGX_QUEUES_BASE_HANDLE_SECRET_MIN  32
+#define NGX_QUEUES_BASE_HANDLE_MAC_SIZE    32   /* SHA-256 */
+#define NGX_QUEUES_BASE_HANDLE_BLOCK_SIZE  64
+
+/* delayed stands above the 60 bits of the queue, 8 + 6 + 6 + 4 + 5 bytes */
+#define NGX_QUEUES_BASE_HANDLE_DELAYED     (1ULL << 63)
+#define NGX_QUEUES_BASE_HANDLE_NUMBERS                                        \
+    (NGX_QUEUES_BASE_HANDLE_OVERHEAD - 1 - NGX_QUEUES_BASE_HANDLE_TAG_SIZE)
+
+
+/*
+ * inner and outer have taken the first block of HMAC (RFC 2104) already;
+ * digest is a copy of one of them at work.
+ */
+
+struct ngx_queues_base_handle_key_s {
+    EVP_MD_CTX                   *inner;
+    EVP_MD_CTX                   *outer;
+    EVP_MD_CTX                   *digest;
+    EVP_CIPHER_CTX               *cipher;
+};
+
+
+static ngx_int_t ngx_queues_base_handle_key_init(
+    ngx_queues_base_handle_key_t *key, u_char *secret, size_t len);
+static ngx_int_t ngx_queues_base_handle_derive(u_char *secret, size_t len,
+    const char *label, u_char *derived);
+static EVP_MD_CTX *ngx_queues_base_handle_pad(u_char *mac_key, u_char pad);
+static ngx_int_t ngx_queues_base_handle_tag(ngx_queues_base_handle_key_t *key,
+    u_char *plain, size_t len, u_char *tag);
+static ngx_int_t ngx_queues_base_handle_crypt(
+    ngx_queues_base_handle_key_t *key, u_char *tag, u_char *src, size_t len,
+    u_char *dst);
+static ngx_int_t ngx_queues_base_handle_check(
+    ngx_queues_base_handle_t *handle);
+
+
+ngx_queues_base_handle_key_t *
+ngx_queues_base_handle_key_create(u_char *secret, size_t len)
+{
+    ngx_queues_base_handle_key_t  *key;
+
+    if (len < NGX_QUEUES_BASE_HANDLE_SECRET_MIN || len > INT_MAX) {
+        return NULL;
+    }
+
+    key = calloc(1, sizeof(ngx_queues_base_handle_key_t));
+    if (key == NULL) {
+        return NULL;
+    }
+
+    if (ngx_queues_base_handle_key_init(key, secret, len) != NGX_OK) {
+        ngx_queues_base_handle_key_destroy(key);
+        return NULL;
+    }
+
+    return key;
+}
+
+
+static ngx_int_t
+ngx_queues_base_handle_key_init(ngx_queues_base_handle_key_t *key,
+    u_char *secret, size_t len)
+{
+    u_char     derived[NGX_QUEUES_BASE_HANDLE_MAC_SIZE];
+    ngx_int_t  rc;
+
+    rc = NGX_ERROR;
+
+    if (ngx_queues_base_handle_derive(secret, len, "ngx_queues receipt mac",
+                                      derived)
+        != NGX_OK)
+    {
+        goto done;
+    }
+
+    key->inner = ngx_queues_base_handle_pad(derived, 0x36);
+    key->outer = ngx_queues_base_handle_pad(derived, 0x5c);
+    key->digest = EVP_MD_CTX_new();
+    key->cipher = EVP_CIPHER_CTX_new();
+
+    if (key->inner == NULL || key->outer == NULL || key->digest == NULL
+        || key->cipher == NULL)
+    {
+        goto done;
+    }
+
+    if (ngx_queues_base_handle_derive(secret, len, "ngx_queues receipt enc",
+                                      derived)
+        != NGX_OK)
+    {
+        goto done;
+    }
+
+    if (EVP_EncryptInit_ex(key->cipher, EVP_aes_256_ctr(), NULL, derived, NULL)
+        != 1)
+    {
+        goto done;
+    }
+
+    rc = NGX_OK;
+
+done:
+
+    OPENSSL_cleanse(derived, sizeof(derived));
+
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_queues_base_handle_derive(u_char *secret, size_t len, const char *label,
+    u_char *derived)
+{
+    if (HMAC(EVP_sha256(), secret, (int) len, (u_char *) label,
+             ngx_strlen(label), derived, NULL)
+        == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static EVP_MD_CTX *
+ngx_queues_base_handle_pad(u_char *mac_key, u_char pad)
+{
+    u_char       block[NGX_QUEUES_BASE_HANDLE_BLOCK_SIZE];
+    ngx_uint_t   i;
+    EVP_MD_CTX  *ctx;
+
+    ctx = EVP_MD_CTX_new();
+    if (ctx == NULL) {
+        return NULL;
+    }
+
+    ngx_memset(block, pad, sizeof(block));
+
+    for (i = 0; i < NGX_QUEUES_BASE_HANDLE_MAC_SIZE; i++) {
+        block[i] ^= mac_key[i];
+    }
+
+    if (EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) != 1
+        || EVP_DigestUpdate(ctx, block, sizeof(block)) != 1)
+    {
+        EVP_MD_CTX_free(ctx);
+        ctx = NULL;
+    }
+
+    OPENSSL_cleanse(block, sizeof(block));
+
+    return ctx;
+}
+
+
+void
+ngx_queues_base_handle_key_destroy(ngx_queues_base_handle_key_t *key)
+{
+    if (key == NULL) {
+        return;
+    }
+
+    /* OpenSSL wipes the states with the keys in them */
+
+    EVP_MD_CTX_free(key->inner);
+    EVP_MD_CTX_free(key->outer);
+    EVP_MD_CTX_free(key->digest);
+    EVP_CIPHER_CTX_free(key->cipher);
+
+    OPENSSL_cleanse(key, sizeof(ngx_queues_base_handle_key_t));
+
+    free(key);
+}
+
+
+size_t
+ngx_queues_base_handle_length(size_t project_len)
+{
+    return ngx_queues_base_base64url_length(NGX_QUEUES_BASE_HANDLE_OVERHEAD
+                                            + project_len);
+}
+
+
+u_char *
+ngx_queues_base_handle_print(ngx_queues_base_handle_key_t *key,
+    ngx_queues_base_handle_t *handle, u_char *p)
+{
+    u_char    *end, *tag;
+    u_char     plain[NGX_QUEUES_BASE_HANDLE_MAX];
+    u_char     sealed[NGX_QUEUES_BASE_HANDLE_MAX];
+    size_t     len;
+    uint64_t   queue;
+
+    if (ngx_queues_base_handle_check(handle) != NGX_OK) {
+        return NULL;
+    }
+
+    queue = handle->queue;
+
+    if (handle->delayed) {
+        queue |= NGX_QUEUES_BASE_HANDLE_DELAYED;
+    }
+
+    end = plain;
+    *end++ = NGX_QUEUES_BASE_HANDLE_VERSION;
+
+    end = ngx_queues_base_bytes_write(end, queue, 8);
+    end = ngx_queues_base_bytes_write(end, handle->generation, 6);
+    end = ngx_queues_base_bytes_write(end, handle->ms, 6);
+    end = ngx_queues_base_bytes_write(end, handle->seq, 4);
+    end = ngx_queues_base_bytes_write(end, handle->token, 5);
+    end = ngx_cpymem(end, handle->project.data, handle->project.len);
+
+    len = end - plain;
+
+    sealed[0] = NGX_QUEUES_BASE_HANDLE_VERSION;
+    tag = sealed + 1;
+
+    if (ngx_queues_base_handle_tag(key, plain, len, tag) != NGX_OK) {
+        return NULL;
+    }
+
+    if (ngx_queues_base_handle_crypt(key, tag, plain + 1, len - 1,
+                                     tag + NGX_QUEUES_BASE_HANDLE_TAG_SIZE)
+        != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return ngx_queues_base_base64url_print(p, sealed,
+                                       len + NGX_QUEUES_BASE_HANDLE_TAG_SIZE);
+}
+
+
+ngx_int_t
+ngx_queues_base_handle_parse(ngx_queues_base_handle_key_t *key,
+    ngx_str_t *text, ngx_queues_base_handle_t *handle, u_char *buf)
+{
+    u_char    *p, sealed[NGX_QUEUES_BASE_HANDLE_MAX];
+    u_char     tag[NGX_QUEUES_BASE_HANDLE_TAG_SIZE];
+    size_t     len;
+    uint64_t   queue;
+
+    if (text->len < ngx_queues_base_handle_length(1)
+        || text->len > NGX_QUEUES_BASE_HANDLE_TEXT_MAX)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_queues_base_base64url_parse(text, sealed, &len) != NGX_OK
+        || sealed[0] != NGX_QUEUES_BASE_HANDLE_VERSION)
+    {
+        return NGX_ERROR;
+    }
+
+    len -= 1 + NGX_QUEUES_BASE_HANDLE_TAG_SIZE;
+
+    if (ngx_queues_base_handle_crypt(key, sealed + 1,
+                                 sealed + 1 + NGX_QUEUES_BASE_HANDLE_TAG_SIZE,
+                                 len, buf + 1)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    buf[0] = NGX_QUEUES_BASE_HANDLE_VERSION;
+
+    if (ngx_queues_base_handle_tag(key, buf, 1 + len, tag) != NGX_OK
+        || CRYPTO_memcmp(tag, sealed + 1, NGX_QUEUES_BASE_HANDLE_TAG_SIZE)
+           != 0)
+    {
+        return NGX_ERROR;
+    }
+
+    p = buf + 1;
+
+    queue = ngx_queues_base_bytes_read(p, 8);
+    handle->queue = queue & ~NGX_QUEUES_BASE_HANDLE_DELAYED;
+    handle->delayed = (queue & NGX_QUEUES_BASE_HANDLE_DELAYED) != 0;
+    handle->generation = ngx_queues_base_bytes_read(p + 8, 6);
+    handle->ms = ngx_queues_base_bytes_read(p + 14, 6);
+    handle->seq = (uint32_t) ngx_queues_base_bytes_read(p + 20, 4);
+    handle->token = ngx_queues_base_bytes_read(p + 24, 5);
+
+    handle->project.data = p + NGX_QUEUES_BASE_HANDLE_NUMBERS;
+    handle->project.len = len - NGX_QUEUES_BASE_HANDLE_NUMBERS;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_base_handle_check(ngx_queues_base_handle_t *handle)
+{
+    if (handle->project.len == 0
+        || handle->project.len > NGX_QUEUES_BASE_HANDLE_PROJECT_MAX
+        || handle->queue >> 60
+        || handle->generation >> 48
+        || handle->ms >> 48
+        || handle->token >> 40)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/* plain has the version before the numbers: both are under the tag */
+
+static ngx_int_t
+ngx_queues_base_handle_tag(ngx_queues_base_handle_key_t *key, u_char *plain,
+    size_t len, u_char *tag)
+{
+    u_char  mac[NGX_QUEUES_BASE_HANDLE_MAC_SIZE];
+
+    if (EVP_MD_CTX_copy_ex(key->digest, key->inner) != 1
+        || EVP_DigestUpdate(key->digest, plain, len) != 1
+        || EVP_DigestFinal_ex(key->digest, mac, NULL) != 1
+        || EVP_MD_CTX_copy_ex(key->digest, key->outer) != 1
+        || EVP_DigestUpdate(key->digest, mac, sizeof(mac)) != 1
+        || EVP_DigestFinal_ex(key->digest, mac, NULL) != 1)
+    {
+        return NGX_ERROR;
+    }
+
+    mac[0] &= 0x0f;
+    ngx_memcpy(tag, mac, NGX_QUEUES_BASE_HANDLE_TAG_SIZE);
+
+    return NGX_OK;
+}
+
+
+/* seals and opens alike: CTR adds a key stream */
+
+static ngx_int_t
+ngx_queues_base_handle_crypt(ngx_queues_base_handle_key_t *key, u_char *tag,
+    u_char *src, size_t len, u_char *dst)
+{
+    int  n;
+
+    if (EVP_EncryptInit_ex(key->cipher, NULL, NULL, NULL, tag) != 1
+        || EVP_EncryptUpdate(key->cipher, dst, &n, src, (int) len) != 1)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,249 @@
+
+#include "ngx_queues_conf.h"
+
+
+typedef struct {
+    const char  *name;
+    ngx_uint_t   group;
+} ngx_queues_conf_group_t;
+
+
+static void ngx_queues_conf_cleanup_ssl(void *data);
+
+
+static ngx_queues_conf_group_t  ngx_queues_conf_groups[] = {
+    { "all", NGX_QUEUES_CONF_ALL },
+    { "control", NGX_QUEUES_CONF_CONTROL },
+    { "live", NGX_QUEUES_CONF_LIVE },
+    { "receipts", NGX_QUEUES_CONF_RECEIPTS },
+    { NULL, 0 }
+};
+
+
+void *
+ngx_queues_conf_create_main(ngx_conf_t *cf)
+{
+    ngx_pool_cleanup_t      *cln;
+    ngx_queues_conf_main_t  *qmcf;
+
+    qmcf = ngx_pcalloc(cf->pool, sizeof(ngx_queues_conf_main_t));
+    if (qmcf == NULL) {
+        return NULL;
+    }
+
+    qmcf->redis.connect_timeout = NGX_CONF_UNSET_MSEC;
+    qmcf->redis.timeout = NGX_CONF_UNSET_MSEC;
+    qmcf->redis_tls = NGX_CONF_UNSET;
+    qmcf->redis.database = NGX_CONF_UNSET_UINT;
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    cln->handler = ngx_queues_conf_cleanup_ssl;
+    cln->data = qmcf;
+
+    return qmcf;
+}
+
+
+static void
+ngx_queues_conf_cleanup_ssl(void *data)
+{
+    ngx_queues_conf_main_t *qmcf = data;
+
+    ngx_uint_t  i;
+
+    if (qmcf->redis.ssl) {
+        ngx_ssl_cleanup_ctx(qmcf->redis.ssl);
+    }
+
+    for (i = 0; i < qmcf->nhandle_keys; i++) {
+        ngx_queues_base_handle_key_destroy(qmcf->handle_keys[i]);
+    }
+}
+
+
+char *
+ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf)
+{
+    ngx_queues_conf_main_t *qmcf = conf;
+
+    ngx_conf_init_msec_value(qmcf->redis.connect_timeout, 1000);
+    ngx_conf_init_msec_value(qmcf->redis.timeout, 5000);
+    ngx_conf_init_value(qmcf->redis_tls, 0);
+    ngx_conf_init_uint_value(qmcf->redis.database, 0);
+
+    return NGX_CONF_OK;
+}
+
+
+void *
+ngx_queues_conf_create_loc(ngx_conf_t *cf)
+{
+    ngx_queues_conf_loc_t  *qlcf;
+
+    qlcf = ngx_pcalloc(cf->pool, sizeof(ngx_queues_conf_loc_t));
+    if (qlcf == NULL) {
+        return NULL;
+    }
+
+    qlcf->auth = NGX_CONF_UNSET;
+
+    /* qlcf->api is not inherited, as no content handler is */
+
+    return qlcf;
+}
+
+
+char *
+ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_queues_conf_loc_t *prev = parent;
+    ngx_queues_conf_loc_t *conf = child;
+
+    ngx_queues_conf_main_t  *qmcf;
+
+    ngx_conf_merge_value(conf->auth, prev->auth, 1);
+
+    if (conf->api) {
+        qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
+
+        qmcf->used = 1;
+
+        if (conf->auth) {
+            qmcf->auth = 1;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_main_t *qmcf = conf;
+
+    ngx_str_t                *value;
+    ngx_url_t                 u;
+    ngx_queues_conf_redis_t  *rc;
+
+    rc = &qmcf->redis;
+    value = cf->args->elts;
+
+    if (rc->address.len) {
+        return "is duplicate: one address is enough";
+    }
+
+    if (cf->args->nelts > 2) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"queues_redis\" takes one address here, "
+                           "\"unix:PATH\" or \"HOST:PORT\"");
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memzero(&u, sizeof(ngx_url_t));
+
+    u.url = value[1];
+    u.default_port = 6379;
+
+    if (ngx_parse_url(cf->pool, &u) != NGX_OK) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "%s in \"queues_redis %V\": write \"unix:PATH\" "
+                           "or \"HOST:PORT\"",
+                           u.err ? u.err : "invalid address", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    if (u.uri.len) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"queues_redis %V\" must not have a path: write "
+                           "\"HOST:PORT\", and the database as "
+                           "\"queues_redis_database N\"", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    rc->address = value[1];
+    rc->addrs = u.addrs;
+    rc->naddrs = u.naddrs;
+
+    if (u.family != AF_UNIX) {
+        rc->host = u.host;
+        rc->port = u.port;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_main_t *qmcf = conf;
+
+    ngx_int_t   n;
+    ngx_str_t  *value;
+
+    if (qmcf->redis.database != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    n = ngx_atoi(value[1].data, value[1].len);
+    if (n == NGX_ERROR) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"queues_redis_database %V\" is not a number: "
+                           "write the database's number, such as \"0\"",
+                           &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    qmcf->redis.database = n;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    ngx_str_t                *value;
+    ngx_uint_t                i;
+    ngx_queues_conf_group_t  *g;
+
+    if (qlcf->api) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+
+        for (g = ngx_queues_conf_groups; g->name; g++) {
+            if (ngx_strcmp(value[i].data, g->name) == 0) {
+                break;
+            }
+        }
+
+        if (g->name == NULL) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid part \"%V\" in \"queues_api\": write "
+                               "\"all\", \"control\", \"live\" or "
+                               "\"receipts\"", &value[i]);
+            return NGX_CONF_ERROR;
+        }
+
+        qlcf->api |= g->group;
+    }
+
+    if (qlcf->api == 0) {
+        qlcf->api = NGX_QUEUES_CONF_ALL;
+    }
+
+    return NGX_CONF_OK;
+}

@@ -1,0 +1,92 @@
+
+/*
+ * The configuration: what the directives say, checked once at start so that
+ * run-time code need not check again.
+ */
+
+#ifndef _NGX_QUEUES_CONF_H_INCLUDED_
+#define _NGX_QUEUES_CONF_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "ngx_queues_conf_redis.h"
+#include "../base/ngx_queues_base_handle.h"
+
+
+/* the parts of the Queues API that a location may serve */
+#define NGX_QUEUES_CONF_CONTROL    0x0001
+#define NGX_QUEUES_CONF_LIVE       0x0002
+#define NGX_QUEUES_CONF_RECEIPTS   0x0004
+#define NGX_QUEUES_CONF_ALL        0x0007
+
+
+typedef struct {
+    ngx_queues_conf_redis_t         redis;
+    ngx_str_t                       redis_password_file;
+    ngx_flag_t                      redis_tls;
+    ngx_str_t                       redis_trusted_certificate;
+    ngx_str_t                       redis_certificate;
+    ngx_str_t                       redis_certificate_key;
+
+    ngx_str_t                       secret_file;
+    ngx_queues_base_handle_key_t  **handle_keys;   /* the first one seals, */
+    ngx_uint_t                      nhandle_keys;  /* all of them open */
+
+    ngx_str_t                       api_keys_file;
+    void                           *api_keys;      /* of src/auth */
+
+    unsigned                        used:1;        /* some location has an
+                                                      API */
+    unsigned                        auth:1;        /* and one asks for a
+                                                      credential */
+} ngx_queues_conf_main_t;
+
+
+typedef struct {
+    ngx_flag_t                      auth;
+    ngx_uint_t                      api;           /* 0: no API here */
+} ngx_queues_conf_loc_t;
+
+
+/* the module record in the root: needed for every look-up of a conf */
+extern ngx_module_t  ngx_queues_module;
+
+
+#pragma GCC visibility push(hidden)
+
+void *ngx_queues_conf_create_main(ngx_conf_t *cf);
+char *ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf);
+void *ngx_queues_conf_create_loc(ngx_conf_t *cf);
+char *ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child);
+
+/* Setters of directives that are more than one stock slot. */
+char *ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/*
+ * Checks the whole configuration after parsing and prepares what run time
+ * needs: files are read, the TLS context and the function library are made.
+ * NGX_ERROR after an [emerg] that names the directive and the mend.
+ */
+ngx_int_t ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf);
+
+/*
+ * Reads a file of at most max bytes into cf->pool.  NGX_ERROR after an
+ * [emerg] that names the directive.
+ */
+ngx_int_t ngx_queues_conf_read_file(ngx_conf_t *cf, const char *directive,
+    ngx_str_t *file, size_t max, ngx_str_t *text);
+
+/* Takes the next line off text, without its end; NGX_DONE at the end. */
+ngx_int_t ngx_queues_conf_next_line(ngx_str_t *text, ngx_str_t *line);
+
+#pragma GCC visibility pop
+
+
+#endif /* _NGX_QUEUES_CONF_H_INCLUDED_ */

@@ -1,0 +1,166 @@
+
+#include "ngx_queues_http.h"
+
+
+static ngx_int_t ngx_queues_http_send(ngx_http_request_t *r,
+    ngx_uint_t status, ngx_str_t *body);
+
+
+void
+ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
+    ngx_str_t *body)
+{
+    ngx_int_t            rc;
+    ngx_uint_t           async;
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
+
+    r = op->request;
+    c = r->connection;
+    async = op->async;
+
+    ngx_queues_http_unpark(op);
+
+    op->answered = 1;
+    op->sent = c->sent;
+
+    if (async) {
+        ngx_http_set_log_request(c->log, r);
+    }
+
+    rc = ngx_queues_http_send(r, status, body);
+
+    ngx_http_finalize_request(r, rc);
+
+    /* the request may be gone, its connection is not: see nginx' upstream */
+
+    if (async) {
+        ngx_http_run_posted_requests(c);
+    }
+}
+
+
+void
+ngx_queues_http_abandon(ngx_queues_http_op_t *op)
+{
+    ngx_uint_t           async;
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
+
+    r = op->request;
+    c = r->connection;
+    async = op->async;
+
+    c->error = 1;
+
+    ngx_http_finalize_request(r, NGX_HTTP_CLIENT_CLOSED_REQUEST);
+
+    if (async) {
+        ngx_http_run_posted_requests(c);
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
+    ngx_str_t *body)
+{
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    r->headers_out.status = status;
+    r->headers_out.content_length_n = body->len;
+
+    if (body->len == 0) {
+        r->header_only = 1;
+
+    } else {
+        ngx_str_set(&r->headers_out.content_type, "application/json");
+        r->headers_out.content_type_len = r->headers_out.content_type.len;
+        r->headers_out.content_type_lowcase = NULL;
+    }
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_ERROR;
+    }
+
+    b->pos = body->data;
+    b->last = body->data + body->len;
+    b->memory = 1;
+    b->last_buf = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}
+
+
+ngx_int_t
+ngx_queues_http_add_header(ngx_http_request_t *r, const char *name,
+    ngx_str_t *value)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key.data = (u_char *) name;
+    h->key.len = ngx_strlen(name);
+    h->value = *value;
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_queues_http_client_gone(ngx_queues_http_op_t *op)
+{
+    int                n;
+    char               buf[1];
+    ngx_err_t          err;
+    ngx_connection_t  *c;
+
+    c = op->request->connection;
+
+    if (c->error || c->read->pending_eof) {
+        return 1;
+    }
+
+#if (NGX_HTTP_V2)
+    if (op->request->stream) {
+        return 0;
+    }
+#endif
+
+    if (c->fd == (ngx_socket_t) -1) {
+        return 0;
+    }
+
+    n = recv(c->fd, buf, 1, MSG_PEEK);
+
+    if (n > 0) {
+        return 0;
+    }
+
+    if (n == 0) {
+        return 1;
+    }
+
+    err = ngx_socket_errno;
+
+    return err != NGX_EAGAIN && err != NGX_EINTR;
+}

@@ -1,0 +1,443 @@
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+
+#include "ngx_queues_redis_calls.h"
+#include "ngx_queues_redis_error.h"
+#include "ngx_queues_redis_wake.h"
+
+
+#define NGX_QUEUES_REDIS_NAME_MAX  128
+
+typedef struct {
+    ngx_queues_redis_link_t   *link;
+
+    ngx_queue_t                waiting;     /* for the link to be ready */
+    ngx_queue_t                refused;     /* will be answered DOWN */
+
+    ngx_event_t                refuse;      /* posted */
+
+    time_t                     logged;
+} ngx_queues_redis_calls_t;
+
+
+static ngx_queues_redis_command_t *ngx_queues_redis_calls_create(
+    ngx_queues_redis_link_t *l, const char *function, ngx_str_t *key,
+    ngx_str_t *args, ngx_uint_t nargs);
+static ngx_int_t ngx_queues_redis_calls_refuse(ngx_queues_redis_done_pt done,
+    void *data);
+static void ngx_queues_redis_calls_refuse_handler(ngx_event_t *ev);
+static void ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l);
+static void ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_reply_t *reply);
+static ngx_queues_redis_result_e ngx_queues_redis_calls_error(
+    ngx_queues_redis_link_t *l, ngx_queues_redis_command_t *cmd,
+    ngx_str_t *str);
+static void ngx_queues_redis_calls_log(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_result_e rc, ngx_str_t *str);
+static void ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l,
+    ngx_queue_t *sent, ngx_queue_t *unsent);
+
+
+static const ngx_queues_redis_role_t  ngx_queues_redis_calls_role = {
+    ngx_string("commands"),
+    ngx_string("ngx_queues-commands"),
+    1,
+    ngx_queues_redis_calls_ready,
+    ngx_queues_redis_calls_reply,
+    ngx_queues_redis_calls_lost
+};
+
+
+static ngx_queues_redis_calls_t  ngx_queues_redis_calls;
+
+
+ngx_int_t
+ngx_queues_redis_calls_init(ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf)
+{
+    ngx_queues_redis_link_t   *l;
+    ngx_queues_redis_calls_t  *calls;
+
+    l = ngx_queues_redis_link_create(cycle, conf,
+                                     &ngx_queues_redis_calls_role);
+    if (l == NULL) {
+        return NGX_ERROR;
+    }
+
+    calls = &ngx_queues_redis_calls;
+
+    ngx_memzero(calls, sizeof(ngx_queues_redis_calls_t));
+
+    calls->link = l;
+
+    ngx_queue_init(&calls->waiting);
+    ngx_queue_init(&calls->refused);
+
+    ngx_queues_redis_deadline_init(l);
+
+    calls->refuse.data = l;
+    calls->refuse.log = &l->log;
+    calls->refuse.handler = ngx_queues_redis_calls_refuse_handler;
+
+    ngx_queues_redis_link_start(l);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_queues_redis_calls_exit(void)
+{
+    ngx_queues_redis_link_t   *l;
+    ngx_queues_redis_calls_t  *calls;
+
+    calls = &ngx_queues_redis_calls;
+    l = calls->link;
+
+    if (l == NULL) {
+        return;
+    }
+
+    /* whoever starts a call when told of the loss gets NGX_ERROR */
+
+    calls->link = NULL;
+
+    ngx_queues_redis_link_stop(l);
+
+    if (calls->refuse.posted) {
+        ngx_delete_posted_event(&calls->refuse);
+        ngx_queues_redis_calls_refuse_handler(&calls->refuse);
+    }
+
+    ngx_queues_redis_deadline_exit();
+
+    ngx_queues_redis_link_destroy(l);
+}
+
+
+ngx_int_t
+ngx_queues_redis_call(const char *function, ngx_str_t *key, ngx_str_t *args,
+    ngx_uint_t nargs, ngx_queues_redis_done_pt done, void *data)
+{
+    ngx_queues_redis_link_t     *l;
+    ngx_queues_redis_command_t  *cmd;
+
+    l = ngx_queues_redis_calls.link;
+
+    if (l == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (l->state == NGX_QUEUES_REDIS_LINK_IDLE) {
+        return ngx_queues_redis_calls_refuse(done, data);
+    }
+
+    cmd = ngx_queues_redis_calls_create(l, function, key, args, nargs);
+    if (cmd == NULL) {
+        return NGX_ERROR;
+    }
+
+    cmd->done = done;
+    cmd->data = data;
+
+    ngx_queues_redis_deadline_add(cmd);
+
+    if (l->state == NGX_QUEUES_REDIS_LINK_READY) {
+        ngx_queues_redis_link_send(l, cmd);
+
+    } else {
+        ngx_queue_insert_tail(&ngx_queues_redis_calls.waiting, &cmd->queue);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_queues_redis_command_t *
+ngx_queues_redis_calls_create(ngx_queues_redis_link_t *l, const char *function,
+    ngx_str_t *key, ngx_str_t *args, ngx_uint_t nargs)
+{
+    u_char     *p, name[NGX_QUEUES_REDIS_NAME_MAX];
+    size_t      len;
+    ngx_str_t   head[4], *library;
+
+    library = &l->conf->library_name;
+    len = ngx_strlen(function);
+
+    if (library->len + 1 + len > NGX_QUEUES_REDIS_NAME_MAX) {
+        ngx_log_error(NGX_LOG_ALERT, &l->log, 0,
+                      "name of function \"%s\" is too long", function);
+        return NULL;
+    }
+
+    p = ngx_cpymem(name, library->data, library->len);
+    *p++ = '_';
+    p = ngx_cpymem(p, function, len);
+
+    ngx_str_set(&head[0], "FCALL");
+    head[1].data = name;
+    head[1].len = p - name;
+    ngx_str_set(&head[2], "1");
+    head[3] = *key;
+
+    return ngx_queues_redis_command_create(head, 4, args, nargs);
+}
+
+
+static ngx_int_t
+ngx_queues_redis_calls_refuse(ngx_queues_redis_done_pt done, void *data)
+{
+    ngx_queues_redis_calls_t    *calls;
+    ngx_queues_redis_command_t  *cmd;
+
+    calls = &ngx_queues_redis_calls;
+
+    cmd = ngx_queues_redis_command_create(NULL, 0, NULL, 0);
+    if (cmd == NULL) {
+        return NGX_ERROR;
+    }
+
+    cmd->done = done;
+    cmd->data = data;
+
+    ngx_queue_insert_tail(&calls->refused, &cmd->queue);
+
+    /* in the next turn of the loop: the caller may try again at once */
+
+    ngx_post_event(&calls->refuse, &ngx_posted_next_events);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_queues_redis_calls_refuse_handler(ngx_event_t *ev)
+{
+    ngx_queue_t                 *q, refused;
+    ngx_queues_redis_calls_t    *calls;
+    ngx_queues_redis_command_t  *cmd;
+
+    calls = &ngx_queues_redis_calls;
+
+    ngx_queue_init(&refused);
+
+    ngx_queue_add(&refused, &calls->refused);
+    ngx_queue_init(&calls->refused);
+
+    while (!ngx_queue_empty(&refused)) {
+        q = ngx_queue_head(&refused);
+        ngx_queue_remove(q);
+
+        cmd = ngx_queue_data(q, ngx_queues_redis_command_t, queue);
+
+        ngx_queues_redis_calls_answer(cmd, NGX_QUEUES_REDIS_DOWN, NULL);
+    }
+}
+
+
+/* the last of a command */
+
+void
+ngx_queues_redis_calls_answer(ngx_queues_redis_command_t *cmd,
+    ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply)
+{
+    void                      *data;
+    ngx_queues_redis_done_pt   done;
+
+    done = cmd->done;
+    data = cmd->data;
+
+    if (cmd->call) {
+        ngx_queues_redis_deadline_remove(cmd);
+
+        if (reply && rc != NGX_QUEUES_REDIS_OK && rc != NGX_QUEUES_REDIS_APP) {
+            ngx_queues_redis_reply_free(reply);
+            reply = NULL;
+        }
+    }
+
+    ngx_queues_redis_command_free(cmd);
+
+    if (done) {
+        done(data, rc, reply);
+
+    } else if (reply) {
+        ngx_queues_redis_reply_free(reply);
+    }
+}
+
+
+static void
+ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l)
+{
+    ngx_queue_t                 *q;
+    ngx_queues_redis_calls_t    *calls;
+    ngx_queues_redis_command_t  *cmd;
+
+    calls = &ngx_queues_redis_calls;
+
+    while (!ngx_queue_empty(&calls->waiting)) {
+        q = ngx_queue_head(&calls->waiting);
+        ngx_queue_remove(q);
+
+        cmd = ngx_queue_data(q, ngx_queues_redis_command_t, queue);
+
+        ngx_queues_redis_link_send(l, cmd);
+    }
+}
+
+
+static void
+ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_reply_t *reply)
+{
+    ngx_queue_t                 *q;
+    ngx_queues_redis_result_e    rc;
+    ngx_queues_redis_command_t  *cmd;
+
+    if (ngx_queue_empty(&l->sent)) {
+        ngx_queues_redis_reply_free(reply);
+        ngx_queues_redis_link_drop(l, "a reply to nothing");
+        return;
+    }
+
+    q = ngx_queue_head(&l->sent);
+    ngx_queue_remove(q);
+
+    cmd = ngx_queue_data(q, ngx_queues_redis_command_t, queue);
+
+    rc = NGX_QUEUES_REDIS_OK;
+
+    if (reply->type == NGX_QUEUES_REDIS_ERROR) {
+
+        if (cmd->call && ngx_queues_redis_error_no_function(&reply->str)) {
+
+            if (ngx_queues_redis_library_missing(l, cmd) == NGX_OK) {
+                ngx_queues_redis_reply_free(reply);
+                return;
+            }
+
+            rc = ngx_queues_redis_library_result(cmd);
+            ngx_queues_redis_calls_log(l, rc, &reply->str);
+
+        } else {
+            rc = ngx_queues_redis_calls_error(l, cmd, &reply->str);
+        }
+    }
+
+    ngx_queues_redis_calls_answer(cmd, rc, reply);
+}
+
+
+static ngx_queues_redis_result_e
+ngx_queues_redis_calls_error(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_command_t *cmd, ngx_str_t *str)
+{
+    ngx_queues_redis_result_e  rc;
+
+    rc = ngx_queues_redis_error_parse(str);
+
+    if (ngx_queues_redis_error_moved_on(rc) && l->drop == NULL) {
+
+        /* the primary, if there is one, is perhaps at another address */
+
+        l->peers.turn++;
+
+        ngx_queues_redis_link_drop(l, ngx_queues_redis_result_text(rc));
+        ngx_queues_redis_wake_drop(ngx_queues_redis_result_text(rc));
+    }
+
+    if (cmd->call) {
+        ngx_queues_redis_calls_log(l, rc, str);
+    }
+
+    return rc;
+}
+
+
+/* what the caller's own line in the log cannot explain */
+
+static void
+ngx_queues_redis_calls_log(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_result_e rc, ngx_str_t *str)
+{
+    ngx_uint_t  level;
+
+    switch (rc) {
+
+    case NGX_QUEUES_REDIS_SCRIPT:
+        level = NGX_LOG_ALERT;
+        break;
+
+    case NGX_QUEUES_REDIS_NOAUTH:
+    case NGX_QUEUES_REDIS_NOPERM:
+    case NGX_QUEUES_REDIS_MOVED:
+    case NGX_QUEUES_REDIS_OTHER:
+        level = NGX_LOG_ERR;
+        break;
+
+    default:
+        return;
+    }
+
+    /* thousands of calls may fail alike */
+
+    if (ngx_queues_redis_calls.logged == ngx_time()) {
+        return;
+    }
+
+    ngx_queues_redis_calls.logged = ngx_time();
+
+    ngx_log_error(level, &l->log, 0, "%s: \"%V\"",
+                  ngx_queues_redis_result_text(rc), str);
+}
+
+
+static void
+ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
+    ngx_queue_t *unsent)
+{
+    ngx_queue_t                 *q;
+    ngx_queues_redis_result_e    rc;
+    ngx_queues_redis_calls_t    *calls;
+    ngx_queues_redis_command_t  *cmd;
+
+    calls = &ngx_queues_redis_calls;
+
+    if (!ngx_queue_empty(&calls->waiting)) {
+        ngx_queue_add(unsent, &calls->waiting);
+        ngx_queue_init(&calls->waiting);
+    }
+
+    while (!ngx_queue_empty(sent)) {
+        q = ngx_queue_head(sent);
+        ngx_queue_remove(q);
+
+        cmd = ngx_queue_data(q, ngx_queues_redis_command_t, queue);
+
+        ngx_queues_redis_calls_answer(cmd, NGX_QUEUES_REDIS_LOST, NULL);
+    }
+
+    while (!ngx_queue_empty(unsent)) {
+        q = ngx_queue_head(unsent);
+        ngx_queue_remove(q);
+
+        cmd = ngx_queue_data(q, ngx_queues_redis_command_t, queue);
+
+        /* who was told TIMEOUT waits for the reply or for LOST */
+
+        rc = cmd->abandoned ? NGX_QUEUES_REDIS_LOST : NGX_QUEUES_REDIS_DOWN;
+
+        ngx_queues_redis_calls_answer(cmd, rc, NULL);
+    }
+}
+
+
+ngx_uint_t
+ngx_queues_redis_ready(void)
+{
+    return ngx_queues_redis_calls.link
+           && ngx_queues_redis_calls.link->state
+              == NGX_QUEUES_REDIS_LINK_READY;
+}

@@ -1,0 +1,194 @@
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+#include <ngx_event_connect.h>
+
+#include "ngx_queues_redis_link.h"
+
+
+static ngx_int_t ngx_queues_redis_link_prepare(ngx_queues_redis_link_t *l,
+    ngx_connection_t *c);
+static void ngx_queues_redis_link_connect_handler(ngx_event_t *ev);
+static ngx_err_t ngx_queues_redis_link_test_connect(ngx_connection_t *c);
+static void ngx_queues_redis_link_connected(ngx_queues_redis_link_t *l);
+
+
+static const char  ngx_queues_redis_link_refused[] = "cannot connect";
+
+
+void
+ngx_queues_redis_link_connect(ngx_queues_redis_link_t *l)
+{
+    ngx_int_t              rc;
+    ngx_addr_t            *addr;
+    ngx_uint_t             level;
+    ngx_peer_connection_t  pc;
+
+    if (l->peers.naddrs == 0) {
+        ngx_queues_redis_link_lost(l, 0, "no address is known");
+        return;
+    }
+
+    addr = &l->peers.addrs[l->peers.turn % l->peers.naddrs];
+
+    ngx_memzero(&pc, sizeof(ngx_peer_connection_t));
+
+    pc.sockaddr = addr->sockaddr;
+    pc.socklen = addr->socklen;
+    pc.name = &addr->name;
+    pc.get = ngx_event_get_peer;
+    pc.log = &l->log;
+    pc.log_error = NGX_ERROR_ERR;
+
+    l->state = NGX_QUEUES_REDIS_LINK_CONNECTING;
+
+    /* a socket that is not there yet is "crit" for nginx, but not for us */
+
+    level = l->log.log_level;
+    l->log.log_level = ngx_min(level, NGX_LOG_ALERT);
+
+    rc = ngx_event_connect_peer(&pc);
+
+    l->log.log_level = level;
+
+    if (rc != NGX_OK && rc != NGX_AGAIN) {
+        ngx_queues_redis_link_lost(l, ngx_socket_errno,
+                                   ngx_queues_redis_link_refused);
+        return;
+    }
+
+    l->connection = pc.connection;
+
+    if (ngx_queues_redis_link_prepare(l, pc.connection) != NGX_OK) {
+        ngx_queues_redis_link_lost(l, 0, "cannot prepare the connection");
+        return;
+    }
+
+    ngx_add_timer(&l->limit, l->conf->connect_timeout);
+
+    if (rc == NGX_OK) {
+        ngx_queues_redis_link_connected(l);
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_redis_link_prepare(ngx_queues_redis_link_t *l, ngx_connection_t *c)
+{
+    c->data = l;
+    c->log = &l->log;
+    c->read->log = &l->log;
+    c->write->log = &l->log;
+    c->read->handler = ngx_queues_redis_link_connect_handler;
+    c->write->handler = ngx_queues_redis_link_connect_handler;
+
+    /* TLS keeps its buffers there */
+
+    c->pool = ngx_create_pool(128, &l->log);
+    if (c->pool == NULL) {
+        return NGX_ERROR;
+    }
+
+    l->reader = ngx_queues_redis_reader_create(&l->log);
+    if (l->reader == NULL) {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_queues_redis_link_connect_handler(ngx_event_t *ev)
+{
+    ngx_err_t                 err;
+    ngx_connection_t         *c;
+    ngx_queues_redis_link_t  *l;
+
+    c = ev->data;
+    l = c->data;
+
+    if (c->close) {
+        ngx_queues_redis_link_drop(l, "worker is shutting down");
+        return;
+    }
+
+    err = ngx_queues_redis_link_test_connect(c);
+
+    if (err) {
+        ngx_queues_redis_link_lost(l, err, ngx_queues_redis_link_refused);
+        return;
+    }
+
+    ngx_queues_redis_link_connected(l);
+}
+
+
+static ngx_err_t
+ngx_queues_redis_link_test_connect(ngx_connection_t *c)
+{
+    int        err;
+    socklen_t  len;
+
+#if (NGX_HAVE_KQUEUE)
+
+    if (ngx_event_flags & NGX_USE_KQUEUE_EVENT) {
+        if (c->write->pending_eof) {
+            return c->write->kq_errno;
+        }
+
+        return c->read->pending_eof ? c->read->kq_errno : 0;
+    }
+
+#endif
+
+    err = 0;
+    len = sizeof(int);
+
+    /* Solaris returns -1 and sets errno where BSDs and Linux set err */
+
+    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, (void *) &err, &len) == -1) {
+        err = ngx_socket_errno;
+    }
+
+    return err;
+}
+
+
+static void
+ngx_queues_redis_link_connected(ngx_queues_redis_link_t *l)
+{
+    ngx_connection_t  *c;
+
+    c = l->connection;
+
+    if (ngx_tcp_nodelay(c) != NGX_OK) {
+        ngx_queues_redis_link_lost(l, 0, "cannot prepare the connection");
+        return;
+    }
+
+    if (l->conf->ssl) {
+        l->state = NGX_QUEUES_REDIS_LINK_TLS;
+        ngx_queues_redis_tls_start(l);
+        return;
+    }
+
+    ngx_queues_redis_link_secured(l);
+}
+
+
+void
+ngx_queues_redis_link_secured(ngx_queues_redis_link_t *l)
+{
+    ngx_connection_t  *c;
+
+    c = l->connection;
+
+    c->read->handler = ngx_queues_redis_link_read_handler;
+    c->write->handler = ngx_queues_redis_link_write_handler;
+
+    l->state = NGX_QUEUES_REDIS_LINK_HANDSHAKE;
+
+    ngx_queues_redis_handshake_start(l);
+}

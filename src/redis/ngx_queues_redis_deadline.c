@@ -1,0 +1,209 @@
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+
+#include "ngx_queues_redis_calls.h"
+
+
+/* a link whose oldest command is overdue by less is not given up */
+#define NGX_QUEUES_REDIS_MIN_LIMIT  1000
+
+
+typedef struct {
+    ngx_queues_redis_link_t   *link;
+
+    /* both in the order of deadlines, as all commands have the same timeout */
+    ngx_queue_t                due;
+    ngx_queue_t                overdue;     /* abandoned */
+
+    ngx_event_t                event;
+} ngx_queues_redis_deadline_t;
+
+
+static void ngx_queues_redis_deadline_handler(ngx_event_t *ev);
+static void ngx_queues_redis_deadline_expire(ngx_queues_redis_command_t *cmd);
+static ngx_msec_int_t ngx_queues_redis_deadline_left(ngx_queue_t *queue,
+    ngx_msec_t grace);
+static ngx_msec_t ngx_queues_redis_deadline_grace(void);
+
+
+static ngx_queues_redis_deadline_t  ngx_queues_redis_deadline;
+
+
+void
+ngx_queues_redis_deadline_init(ngx_queues_redis_link_t *l)
+{
+    ngx_queues_redis_deadline_t  *deadline;
+
+    deadline = &ngx_queues_redis_deadline;
+
+    ngx_memzero(deadline, sizeof(ngx_queues_redis_deadline_t));
+
+    deadline->link = l;
+
+    ngx_queue_init(&deadline->due);
+    ngx_queue_init(&deadline->overdue);
+
+    deadline->event.data = l;
+    deadline->event.log = &l->log;
+    deadline->event.handler = ngx_queues_redis_deadline_handler;
+}
+
+
+void
+ngx_queues_redis_deadline_exit(void)
+{
+    if (ngx_queues_redis_deadline.event.timer_set) {
+        ngx_del_timer(&ngx_queues_redis_deadline.event);
+    }
+}
+
+
+void
+ngx_queues_redis_deadline_add(ngx_queues_redis_command_t *cmd)
+{
+    ngx_msec_t                    timeout;
+    ngx_event_t                  *ev;
+    ngx_queues_redis_deadline_t  *deadline;
+
+    deadline = &ngx_queues_redis_deadline;
+    ev = &deadline->event;
+    timeout = deadline->link->conf->timeout;
+
+    cmd->call = 1;
+    cmd->deadline = ngx_current_msec + timeout;
+
+    ngx_queue_insert_tail(&deadline->due, &cmd->due);
+
+    /*
+     * A timer that runs for another call is early enough.  One that runs for
+     * an abandoned call may not be, and ngx_add_timer() takes some hundred
+     * milliseconds for no difference.
+     */
+
+    if (ev->timer_set
+        && (ngx_msec_int_t) (ev->timer.key - cmd->deadline) > 0)
+    {
+        ngx_del_timer(ev);
+    }
+
+    if (!ev->timer_set) {
+        ngx_add_timer(ev, timeout);
+    }
+
+    /* somebody waits: a worker that leaves stays that long */
+
+    ev->cancelable = 0;
+}
+
+
+void
+ngx_queues_redis_deadline_remove(ngx_queues_redis_command_t *cmd)
+{
+    ngx_queues_redis_deadline_t  *deadline;
+
+    deadline = &ngx_queues_redis_deadline;
+
+    ngx_queue_remove(&cmd->due);
+
+    /* the timer stays: to let it expire for nothing costs less */
+
+    deadline->event.cancelable = ngx_queue_empty(&deadline->due);
+}
+
+
+static void
+ngx_queues_redis_deadline_handler(ngx_event_t *ev)
+{
+    ngx_queue_t                  *q;
+    ngx_msec_int_t                left, next;
+    ngx_queues_redis_command_t   *cmd;
+    ngx_queues_redis_deadline_t  *deadline;
+
+    deadline = &ngx_queues_redis_deadline;
+
+    while (ngx_queues_redis_deadline_left(&deadline->due, 0) <= 0) {
+
+        q = ngx_queue_head(&deadline->due);
+        cmd = ngx_queue_data(q, ngx_queues_redis_command_t, due);
+
+        ngx_queues_redis_deadline_expire(cmd);
+    }
+
+    if (ngx_queues_redis_deadline_left(&deadline->overdue,
+                                       ngx_queues_redis_deadline_grace())
+        <= 0)
+    {
+        ngx_queues_redis_link_lost(deadline->link, NGX_ETIMEDOUT,
+                                   "no answer to a command");
+    }
+
+    /* what ran here may have started calls, and with them the timer */
+
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+
+    next = ngx_queues_redis_deadline_left(&deadline->due, 0);
+    left = ngx_queues_redis_deadline_left(&deadline->overdue,
+                                          ngx_queues_redis_deadline_grace());
+
+    next = ngx_min(next, left);
+
+    if (next != NGX_MAX_INT32_VALUE) {
+        ngx_add_timer(ev, (ngx_msec_t) ngx_max(next, 1));
+    }
+
+    ev->cancelable = ngx_queue_empty(&deadline->due);
+}
+
+
+static void
+ngx_queues_redis_deadline_expire(ngx_queues_redis_command_t *cmd)
+{
+    if (cmd->pos == ngx_queues_redis_command_start(cmd)) {
+
+        /* not a byte of it has left, and none will */
+
+        ngx_queue_remove(&cmd->queue);
+        ngx_queues_redis_calls_answer(cmd, NGX_QUEUES_REDIS_DOWN, NULL);
+        return;
+    }
+
+    /* replies come in order: it keeps its place until its own has come */
+
+    cmd->abandoned = 1;
+
+    ngx_queue_remove(&cmd->due);
+    ngx_queue_insert_tail(&ngx_queues_redis_deadline.overdue, &cmd->due);
+
+    cmd->done(cmd->data, NGX_QUEUES_REDIS_TIMEOUT, NULL);
+}
+
+
+/* until the first in the queue is due */
+
+static ngx_msec_int_t
+ngx_queues_redis_deadline_left(ngx_queue_t *queue, ngx_msec_t grace)
+{
+    ngx_queue_t                 *q;
+    ngx_queues_redis_command_t  *cmd;
+
+    if (ngx_queue_empty(queue)) {
+        return NGX_MAX_INT32_VALUE;
+    }
+
+    q = ngx_queue_head(queue);
+    cmd = ngx_queue_data(q, ngx_queues_redis_command_t, due);
+
+    return (ngx_msec_int_t) (cmd->deadline + grace - ngx_current_msec);
+}
+
+
+static ngx_msec_t
+ngx_queues_redis_deadline_grace(void)
+{
+    return ngx_max(ngx_queues_redis_deadline.link->conf->timeout,
+                   NGX_QUEUES_REDIS_MIN_LIMIT);
+}

@@ -1,0 +1,217 @@
+
+/*
+ * The store: one operation a function of the library, with typed arguments
+ * and results.  It knows the order of arguments and the shape of replies, and
+ * nothing of HTTP.  docs/redis.md is its reference.
+ */
+
+#ifndef _NGX_QUEUES_STORE_H_INCLUDED_
+#define _NGX_QUEUES_STORE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "../redis/ngx_queues_redis.h"
+#include "../base/ngx_queues_base_id.h"
+
+
+#define NGX_QUEUES_STORE_ROOT_PREFIX     "ngxq:{"
+#define NGX_QUEUES_STORE_BATCH_MAX       10
+
+
+typedef enum {
+    NGX_QUEUES_STORE_OK = 0,
+    NGX_QUEUES_STORE_UNAVAILABLE,        /* or of unknown outcome */
+    NGX_QUEUES_STORE_NO_QUEUE,
+    NGX_QUEUES_STORE_EXISTS,
+    NGX_QUEUES_STORE_ID_TAKEN,
+    NGX_QUEUES_STORE_IN_USE,
+    NGX_QUEUES_STORE_TOO_BIG
+} ngx_queues_store_code_e;
+
+
+/* the settings of a queue, in the order in which the functions take them */
+typedef enum {
+    NGX_QUEUES_STORE_VISIBILITY = 0,
+    NGX_QUEUES_STORE_WAIT,
+    NGX_QUEUES_STORE_RETENTION,
+    NGX_QUEUES_STORE_DELAY,
+    NGX_QUEUES_STORE_MAX_BYTES,
+    NGX_QUEUES_STORE_NSETTINGS
+} ngx_queues_store_setting_e;
+
+
+typedef struct {
+    ngx_str_t                 id;        /* 12 characters */
+    ngx_str_t                 uuid;
+    ngx_str_t                 name;
+    ngx_str_t                 kind;
+    int64_t                   settings[NGX_QUEUES_STORE_NSETTINGS];
+    int64_t                   created;   /* seconds */
+    int64_t                   updated;
+} ngx_queues_store_queue_t;
+
+
+typedef struct {
+    int64_t                   visible;
+    int64_t                   in_flight;
+    int64_t                   delayed;
+    int64_t                   oldest;    /* seconds, -1: no message */
+} ngx_queues_store_counts_t;
+
+
+/* where a message stands in its queue; its messageId is made of it */
+typedef struct {
+    uint64_t                  ms;
+    uint32_t                  seq;
+    ngx_uint_t                delayed;   /* unsigned  delayed:1; */
+} ngx_queues_store_id_t;
+
+
+typedef struct {
+    uint64_t                  queue;     /* short id */
+    uint64_t                  generation;
+} ngx_queues_store_place_t;
+
+
+typedef struct {
+    int64_t                   delay;     /* -1: the queue's */
+    size_t                    length;    /* of the body once decoded */
+    ngx_str_t                 body;      /* raw JSON text */
+    ngx_str_t                 attributes;
+} ngx_queues_store_send_t;
+
+
+typedef struct {
+    ngx_queues_store_id_t     id;
+    ngx_str_t                 body;
+    ngx_str_t                 attributes;
+    uint64_t                  count;
+    uint64_t                  first;     /* ms */
+} ngx_queues_store_message_t;
+
+
+typedef struct {
+    ngx_queues_store_place_t  place;
+    ngx_queues_store_id_t     id;
+    uint64_t                  token;
+    int64_t                   visibility;
+} ngx_queues_store_receipt_t;
+
+
+typedef struct {
+    int64_t                   visibility;     /* -1: the queue's */
+    int64_t                   wait;           /* -1: the queue's */
+    ngx_uint_t                max;
+} ngx_queues_store_receive_t;
+
+
+/*
+ * One result for all operations.  It and all that it points to live until
+ * done returns.
+ */
+typedef struct {
+    ngx_queues_store_code_e       code;
+    const char                   *reason;     /* unavailable: for the log */
+
+    ngx_queues_store_queue_t     *queues;     /* create, get, update, list */
+    ngx_uint_t                    nqueues;
+    ngx_uint_t                    more;       /* list */
+    ngx_queues_store_counts_t     counts;     /* count */
+
+    ngx_queues_store_place_t      place;      /* send, receive */
+    ngx_queues_store_id_t        *ids;        /* send */
+    ngx_uint_t                    nids;
+
+    ngx_queues_store_message_t   *messages;   /* receive */
+    ngx_uint_t                    nmessages;
+    uint64_t                      token;
+    int64_t                       wait;       /* seconds, the one in force */
+    int64_t                       next;       /* ms, -1: nothing is due */
+
+    ngx_uint_t                    index;      /* too big: which one */
+    int64_t                       limit;      /* and what is allowed */
+
+    u_char                       *ok;         /* ack, visibility */
+    ngx_uint_t                    nok;
+} ngx_queues_store_result_t;
+
+
+/* Called exactly once, never before the call that started it has returned. */
+typedef void (*ngx_queues_store_done_pt)(void *data,
+    ngx_queues_store_result_t *result);
+
+
+#pragma GCC visibility push(hidden)
+
+
+/*
+ * All of these return NGX_OK, or NGX_ERROR when out of memory: then done is
+ * not called.  The arguments are copied.  root is "ngxq:{org/project}", ref
+ * names a queue as docs/redis.md says.
+ */
+ngx_int_t ngx_queues_store_queue_create(ngx_str_t *root,
+    ngx_queues_store_queue_t *queue, ngx_queues_store_done_pt done,
+    void *data);
+ngx_int_t ngx_queues_store_queue_get(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_queue_count(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_queue_list(ngx_str_t *root, ngx_str_t *prefix,
+    ngx_str_t *after, ngx_uint_t limit, ngx_queues_store_done_pt done,
+    void *data);
+
+/* Changes the settings that are not negative. */
+ngx_int_t ngx_queues_store_queue_update(ngx_str_t *root, ngx_str_t *ref,
+    int64_t *settings, ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_queue_purge(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_queue_delete(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_done_pt done, void *data);
+
+ngx_int_t ngx_queues_store_send(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_send_t *messages, ngx_uint_t n,
+    ngx_queues_store_done_pt done, void *data);
+
+/*
+ * Messages of a receive whose deadline had passed before they came are given
+ * back here, without done being called again.
+ */
+ngx_int_t ngx_queues_store_receive(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_receive_t *receive, ngx_queues_store_done_pt done,
+    void *data);
+
+/* The receipts are all of one project. */
+ngx_int_t ngx_queues_store_ack(ngx_str_t *root,
+    ngx_queues_store_receipt_t *receipts, ngx_uint_t n,
+    ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_visibility(ngx_str_t *root,
+    ngx_queues_store_receipt_t *receipts, ngx_uint_t n,
+    ngx_queues_store_done_pt done, void *data);
+
+/*
+ * Gives claimed messages back as if they had not been received.  Nobody waits
+ * for it: where it fails they come back when their visibility ends.
+ */
+void ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
+    uint64_t token, ngx_queues_store_id_t *ids, ngx_uint_t n);
+
+/* 1 while a link to the store is up. */
+ngx_uint_t ngx_queues_store_ready(void);
+
+/*
+ * Makes sure that hints of the project come to the handler that the worker's
+ * start has set.  NGX_OK: they do; NGX_AGAIN: they will, a hint for the whole
+ * project then says so; NGX_ERROR: out of memory.
+ */
+ngx_int_t ngx_queues_store_watch(ngx_str_t *root);
+
+/* Random bytes for tokens and ids.  NGX_ERROR if there are none. */
+ngx_int_t ngx_queues_store_random(u_char *p, size_t len);
+
+
+#pragma GCC visibility pop
+
+
+#endif /* _NGX_QUEUES_STORE_H_INCLUDED_ */

@@ -1,0 +1,158 @@
+
+#include "ngx_queues_store_call.h"
+
+
+#define NGX_QUEUES_STORE_RECEIPT_ARGS    5
+
+
+static ngx_int_t ngx_queues_store_receipts(const char *function,
+    ngx_str_t *root, ngx_queues_store_receipt_t *receipts, ngx_uint_t n,
+    ngx_uint_t visibility, ngx_queues_store_done_pt done, void *data);
+static ngx_int_t ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_store_undo_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+static void ngx_queues_store_undo_done(void *data,
+    ngx_queues_store_result_t *result);
+
+
+ngx_int_t
+ngx_queues_store_ack(ngx_str_t *root, ngx_queues_store_receipt_t *receipts,
+    ngx_uint_t n, ngx_queues_store_done_pt done, void *data)
+{
+    return ngx_queues_store_receipts("ack", root, receipts, n, 0, done, data);
+}
+
+
+ngx_int_t
+ngx_queues_store_visibility(ngx_str_t *root,
+    ngx_queues_store_receipt_t *receipts, ngx_uint_t n,
+    ngx_queues_store_done_pt done, void *data)
+{
+    return ngx_queues_store_receipts("visibility", root, receipts, n, 1, done,
+                                     data);
+}
+
+
+static ngx_int_t
+ngx_queues_store_receipts(const char *function, ngx_str_t *root,
+    ngx_queues_store_receipt_t *receipts, ngx_uint_t n, ngx_uint_t visibility,
+    ngx_queues_store_done_pt done, void *data)
+{
+    u_char                   *p;
+    u_char                    buf[NGX_QUEUES_STORE_BATCH_MAX
+                                  * (NGX_QUEUES_BASE_SHORT_LEN
+                                     + NGX_QUEUES_STORE_ID_MAX
+                                     + 3 * NGX_QUEUES_BASE_DECIMAL_MAX)];
+    ngx_str_t                 args[NGX_QUEUES_STORE_BATCH_MAX
+                                   * NGX_QUEUES_STORE_RECEIPT_ARGS];
+    ngx_uint_t                i, k;
+    ngx_queues_store_call_t  *call;
+
+    call = ngx_queues_store_call_create(root, ngx_queues_store_receipts_parse,
+                                        done, data);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    k = 0;
+    p = buf;
+
+    for (i = 0; i < n; i++) {
+        p = ngx_queues_store_short_arg(&args[k++], p, receipts[i].place.queue);
+        p = ngx_queues_store_number_arg(&args[k++], p,
+                                        receipts[i].place.generation);
+        p = ngx_queues_store_id_arg(&args[k++], p, &receipts[i].id);
+        p = ngx_queues_store_number_arg(&args[k++], p, receipts[i].token);
+
+        if (visibility) {
+            p = ngx_queues_store_number_arg(&args[k++], p,
+                                            receipts[i].visibility);
+        }
+    }
+
+    return ngx_queues_store_call_start(call, function, args, k);
+}
+
+
+static ngx_int_t
+ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    int64_t     n;
+    ngx_uint_t  i;
+
+    if (reply->type != NGX_QUEUES_REDIS_ARRAY || reply->nelts == 0) {
+        return NGX_ERROR;
+    }
+
+    result->ok = ngx_pnalloc(reply->pool, reply->nelts);
+    if (result->ok == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < reply->nelts; i++) {
+        if (ngx_queues_store_integer(&reply->elts[i], &n) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        result->ok[i] = (n == 1);
+    }
+
+    result->nok = reply->nelts;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
+    uint64_t token, ngx_queues_store_id_t *ids, ngx_uint_t n)
+{
+    u_char                   *p;
+    u_char                    buf[NGX_QUEUES_BASE_SHORT_LEN
+                                  + 2 * NGX_QUEUES_BASE_DECIMAL_MAX
+                                  + NGX_QUEUES_STORE_BATCH_MAX
+                                    * NGX_QUEUES_STORE_ID_MAX];
+    ngx_str_t                 args[3 + NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_uint_t                i;
+    ngx_queues_store_call_t  *call;
+
+    call = ngx_queues_store_call_create(root, ngx_queues_store_undo_parse,
+                                        ngx_queues_store_undo_done, NULL);
+    if (call == NULL) {
+        return;
+    }
+
+    p = ngx_queues_store_short_arg(&args[0], buf, place->queue);
+    p = ngx_queues_store_number_arg(&args[1], p, place->generation);
+    p = ngx_queues_store_number_arg(&args[2], p, token);
+
+    for (i = 0; i < n; i++) {
+        p = ngx_queues_store_id_arg(&args[3 + i], p, &ids[i]);
+    }
+
+    (void) ngx_queues_store_call_start(call, "undo", args, 3 + n);
+}
+
+
+static ngx_int_t
+ngx_queues_store_undo_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    int64_t  n;
+
+    return ngx_queues_store_integer(reply, &n);
+}
+
+
+static void
+ngx_queues_store_undo_done(void *data, ngx_queues_store_result_t *result)
+{
+    if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "messages that nobody received were not given back "
+                      "(%s): they come back when their visibility ends",
+                      result->reason);
+    }
+}

@@ -1,0 +1,43 @@
+package NgxQueues::Wait;
+
+# Waiting for a condition, never for a fixed time.
+#
+#     wait_for { -e $file } 5 or die "no $file";
+#
+# gives the condition's value as soon as it is true, or undef after so many
+# seconds (10 where not said). Under sanitizers all is slower, and the time is
+# three times as long; scaled(5) is for limits of other kinds.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Time::HiRes qw/time sleep/;
+
+our @EXPORT = qw/wait_for scaled/;
+
+sub scaled {
+    my ($seconds) = @_;
+
+    return $seconds * ($ENV{NGX_QUEUES_SANITIZE} ? 3 : 1);
+}
+
+sub wait_for (&;$) {
+    my ($condition, $seconds) = @_;
+
+    my $deadline = time + scaled($seconds || 10);
+    my $pause = 0.002;
+
+    while (1) {
+        my $last = time >= $deadline;
+        my $value = $condition->();
+
+        return $value if $value;
+        return undef if $last;
+
+        sleep $pause;
+        $pause *= 1.5 if $pause < 0.05;
+    }
+}
+
+1;
