@@ -131,6 +131,10 @@ L.register('send', {}, function(root, args)
 
         if args[i] ~= '0' then
             delayed = true
+
+            if not tonumber(args[i]) then
+                return L.wrong('send')
+            end
         end
     end
 

@@ -112,6 +112,11 @@ if ($module) {
     is("@names",
        'ngx_module_names ngx_module_order ngx_modules ngx_queues_module',
        'the module exports what nginx looks for, and nothing else');
+
+    my @undefined = grep { /ngx_queues/ }
+        map { (split)[1] } `nm -D --undefined-only $module`;
+
+    is("@undefined", '', 'no function of ours is missing');
 }
 
 done_testing;

@@ -41,7 +41,7 @@ if (!$pid) {
          $dir, '--unixsocket', "$dir/s" or _exit(1);
 }
 
-my $r;
+our $r;
 for (1 .. 100) {
     last if $r = eval { NgxQueues::Redis->new("$dir/s") };
     sleep 0.05;
@@ -163,7 +163,8 @@ subtest 'create, get, update' => sub {
        'name like a UUID with the short id of another');
 
     $r->call('HSET', key('q', 'aaaaaaaaaaaa'), 'ut', 1, 'hx', 99);
-    $s = f('queue_update', 'njobs', 'vt', 1, 'wait', 2, 'delay', 0, 'max', 2000);
+    $s = f('queue_update', 'njobs', 'vt', 1, 'wait', 2, 'delay', 0,
+           'max', 2000);
     is_deeply([ @$s[4 .. 8] ], [ 1, 2, 345600, 0, 2000 ], 'updated');
     ok(abs($s->[13] - $now) < 3, 'updated at');
     is($r->call('HGET', key('q', 'aaaaaaaaaaaa'), 'hx'), 99, 'hx stays');
@@ -285,7 +286,8 @@ subtest 'send' => sub {
                1026, 'z', '');
     is("$reply", 'QUEUES TOOBIG 1 1024', 'too big');
     is(counts($q), '0 0 0', 'nothing is stored');
-    like(f('send', 'nnone', 1, '', 1, 'x', ''), qr/^QUEUES NOQUEUE /, 'no queue');
+    like(f('send', 'nnone', 1, '', 1, 'x', ''), qr/^QUEUES NOQUEUE /,
+         'no queue');
     like(f('send', 'nsend', @$_), qr/^QUEUES ARGUMENT /, 'arguments')
         for [ 2, '', 1, 'x', '' ], [ 0 ], [ 1 ], [ 1, '', 1, 'x' ];
 
@@ -485,7 +487,8 @@ subtest 'retention' => sub {
     my $t = $token;
     f('visibility', $q, 1, $m[2][0], $t, 0);
     my $hx = $r->call('HGET', $hash, 'hx');
-    my ($first) = $r->call('XRANGE', key('m', $q, 1), '-', '+')->[0][0] =~ /(\d+)/;
+    my ($first) = $r->call('XRANGE', key('m', $q, 1), '-', '+')->[0][0]
+                  =~ /(\d+)/;
     ok(abs($hx - $first - 345600000) < 1000, 'hx');
     sleep 1.05;
     put($q, '', 'young');
@@ -592,6 +595,48 @@ subtest 'out of memory' => sub {
     is(f('queue_delete', "q$q"), 1, 'delete works');
     $r->call('CONFIG', 'SET', 'maxmemory', 0);
     hints();
+};
+
+
+# The rights that docs/redis.md gives are enough, and no more.
+subtest 'rights' => sub {
+    open my $fh, '<', "$FindBin::Bin/../docs/redis.md" or die "redis.md: $!\n";
+    my ($acl) = do { local $/; <$fh> } =~ /^ACL (SETUSER queues .*?)^```/ms;
+    is($r->call('ACL', split ' ', $acl), 'OK', 'the user is made');
+
+    my $admin = $r;
+    local $r = NgxQueues::Redis->new("$dir/s");
+    is($r->call('AUTH', 'queues', 'PASSWORD'), 'OK', 'and comes in');
+    is($r->load_library("$FindBin::Bin/../redis"), $lib, 'loads the library');
+
+    my $q = create('rights', wait => 1);
+    my $d = create('rights2');
+    put($q, '', 'a', 'b');
+    put($q, 5, 'c');
+    $admin->call('HSET', key('q', $q), 'hx', 0, 'w', 1);
+    my ($h, @m) = take($q, 5);
+    is(scalar @m, 2, 'receives');
+    $admin->call('HSET', key('q', $q), 'w', 1);
+    is_deeply(f('visibility', $q, 1, $m[0][0], $token, 1), [ 1 ], 'visibility');
+    is(f('undo', $q, 1, $token, $m[0][0]), 1, 'undo');
+    is_deeply(f('ack', $q, 1, $m[1][0], $token), [ 1 ], 'ack');
+    ($h, @m) = take($q, 5);
+    is(counts($q), '0 1 1', 'count');
+    $admin->call('HSET', key('q', $q), 'ret', 0, 'hx', 0);
+    sleep 0.01;
+    is(counts($q), '0 0 0', 'sweep');
+    is(scalar @{ f('queue_list', '', '', 100) } % 14, 1, 'list');
+    is(f('queue_update', "q$q", 'dlq', $d, 'ret', 60)->[10], $d, 'update');
+    is(f('queue_purge', "q$q"), 1, 'purge');
+    put($q, '', 'x');
+    put($q, 1, 'x');
+    is(f('queue_delete', "q$q"), 1, 'delete');
+    is(f('queue_delete', "q$d"), 1, 'delete');
+    like($r->call(@$_), qr/^NOPERM /, "not @$_")
+        for [ 'SET', "$root:n", 1 ], [ 'HGETALL', 'x' ], [ 'FLUSHALL' ],
+            [ 'SSUBSCRIBE', 'x' ], [ 'HGET', 'x', 'y' ];
+    hints();
+    is($r->call('SSUBSCRIBE', "$root:w")->[0], 'ssubscribe', 'hints');
 };
 
 

@@ -118,7 +118,13 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     api->error = NGX_QUEUES_API_NOT_FOUND;
 
-    if (ngx_queues_base_path_split(&r->unparsed_uri, buf, &path) != NGX_OK) {
+    rc = ngx_queues_base_path_split(&r->unparsed_uri, buf, &path);
+
+    if (rc == NGX_ERROR) {
+        api->error = NGX_QUEUES_API_INVALID_ARGUMENT;
+    }
+
+    if (rc != NGX_OK) {
         return NGX_DECLINED;
     }
 
@@ -479,6 +485,12 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
     case NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE:
         ngx_queues_api_error(api, api->error, NULL,
                              "The body must be application/json in UTF-8.");
+        return;
+
+    case NGX_QUEUES_API_INVALID_ARGUMENT:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "The path has a bad escape, a control character "
+                             "or is not UTF-8.");
         return;
 
     case NGX_QUEUES_API_REQUEST_TOO_LARGE:

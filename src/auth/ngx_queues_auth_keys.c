@@ -1,9 +1,9 @@
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-
 #include "ngx_queues_auth.h"
 #include "../base/ngx_queues_base_keys.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 
 
 #define NGX_QUEUES_AUTH_FILE_MAX    (16 * 1024 * 1024)

@@ -149,6 +149,10 @@ ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     u.url = value[1];
     u.default_port = 6379;
 
+    /* a path after a host is parsed, so that it can be refused by its name */
+
+    u.uri_part = ngx_strncasecmp(value[1].data, (u_char *) "unix:", 5) != 0;
+
     if (ngx_parse_url(cf->pool, &u) != NGX_OK) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "%s in \"queues_redis %V\": write \"unix:PATH\" "

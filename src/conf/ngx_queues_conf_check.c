@@ -1,9 +1,9 @@
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-
 #include "ngx_queues_conf.h"
 #include "ngx_queues_conf_library.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 
 
 #define NGX_QUEUES_CONF_SECRET_MIN     32

@@ -78,6 +78,8 @@ typedef void (*ngx_queues_redis_done_pt)(void *data,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
 
 
+#pragma GCC visibility push(hidden)
+
 /*
  * Starts FCALL <library>_<function> 1 <key> <args>...  The arguments are
  * copied before it returns.  Returns NGX_OK, or NGX_ERROR when out of memory:
@@ -120,6 +122,8 @@ ngx_int_t ngx_queues_redis_watch(ngx_str_t *key);
 ngx_int_t ngx_queues_redis_init(ngx_cycle_t *cycle,
     ngx_queues_conf_redis_t *conf, ngx_queues_redis_wake_pt wake);
 void ngx_queues_redis_exit(ngx_cycle_t *cycle);
+
+#pragma GCC visibility pop
 
 
 #endif /* _NGX_QUEUES_REDIS_H_INCLUDED_ */

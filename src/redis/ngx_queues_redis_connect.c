@@ -191,4 +191,10 @@ ngx_queues_redis_link_secured(ngx_queues_redis_link_t *l)
     l->state = NGX_QUEUES_REDIS_LINK_HANDSHAKE;
 
     ngx_queues_redis_handshake_start(l);
+
+    /* an error that came at once is not announced a second time */
+
+    if (c->read->ready) {
+        ngx_post_event(c->read, &ngx_posted_events);
+    }
 }

@@ -262,7 +262,10 @@ ngx_queues_redis_link_lost(ngx_queues_redis_link_t *l, ngx_err_t err,
     }
 
     if (reason) {
-        ngx_queues_redis_link_report(l, err, reason);
+
+        /* what was found before says more than what came of it */
+
+        ngx_queues_redis_link_report(l, err, l->drop ? l->drop : reason);
     }
 
     l->state = NGX_QUEUES_REDIS_LINK_IDLE;
@@ -318,8 +321,12 @@ ngx_queues_redis_link_report(ngx_queues_redis_link_t *l, ngx_err_t err,
 ngx_uint_t
 ngx_queues_redis_link_loud(ngx_queues_redis_link_t *l, const char *reason)
 {
-    return l->failure != reason
-           || ngx_time() - l->logged >= NGX_QUEUES_REDIS_LOG_PERIOD;
+    time_t  passed;
+
+    passed = ngx_time() - l->logged;
+
+    return passed >= NGX_QUEUES_REDIS_LOG_PERIOD
+           || (passed > 0 && l->failure != reason);
 }
 
 

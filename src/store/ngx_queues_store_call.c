@@ -1,7 +1,7 @@
 
-#include <openssl/rand.h>
-
 #include "ngx_queues_store_call.h"
+
+#include <openssl/rand.h>
 
 
 typedef struct {

@@ -143,6 +143,16 @@ unit_short(void)
     }
 
     unit_ok(bad == 0, "short ids round trip", NULL);
+}
+
+
+static void
+unit_short_refused(void)
+{
+    u_char      text[12];
+    uint64_t    again;
+    ngx_str_t   s;
+    ngx_uint_t  i, bad;
 
     for (i = 0; i < UNIT_ROWS(unit_shorts_refused); i++) {
         s = unit_string(unit_shorts_refused[i]);
@@ -174,9 +184,7 @@ unit_compare(const void *a, const void *b)
 static void
 unit_message_id(void)
 {
-    u_char      (*all)[16], a[16], b[16];
-    ngx_uint_t   i, j, bad, n;
-    u_char       text[36];
+    u_char  a[16], b[16], text[36];
 
     ngx_queues_base_message_id(a, 1, 2, 0x123456789abcULL, 0xdeadbeef, 1);
     ngx_queues_base_message_id(b, 1, 2, 0x123456789abcULL, 0xdeadbeef, 1);
@@ -199,6 +207,14 @@ unit_message_id(void)
     unit_ok(memcmp(text, "00000000-0000-7000-8000-0", 25) == 0
             && (a[11] | a[12] | a[13] | a[14] | a[15]) != 0,
             "zeros are mixed, too", NULL);
+}
+
+
+static void
+unit_message_id_spread(void)
+{
+    u_char      (*all)[16], a[16], b[16];
+    ngx_uint_t   i, j, bad, n;
 
     /* queues and generations in a row, seqs over both of its parts */
 
@@ -246,7 +262,9 @@ main(void)
 {
     unit_uuid();
     unit_short();
+    unit_short_refused();
     unit_message_id();
+    unit_message_id_spread();
 
     return unit_done();
 }

@@ -119,7 +119,8 @@ sub _generation {
     for my $id (sort keys %d) {
         push @p, "$id has state and is not in flight" unless exists $f{$id};
         push @p, "$id has state $d{$id}"
-            unless $d{$id} =~ /^(?:\d+:[1-9]\d*:[1-9]\d*|-:0:0|-:[1-9]\d*:[1-9]\d*):\d+$/;
+            unless $d{$id} =~ /^(?: -:0:0 | (?: \d+ | - ) (?: :[1-9]\d* ){2} )
+                               :\d+$/x;
     }
 
     for my $id (sort keys %y) {

@@ -28,6 +28,11 @@ package NgxQueues::Env;
 #
 #     use NgxQueues::Env qw/no_redis no_check with_port aof/;
 #
+# What a block does not say can be the usual: an http_config of
+# $TEST_NGINX_QUEUES, queues_api for all paths, and the key of all rights.
+#
+#     add_block_preprocessor(\&NgxQueues::Env::defaults);
+#
 # NgxQueues::Env::redis() is the NgxQueues::RedisServer.
 
 use strict;
@@ -46,6 +51,21 @@ my $owner = $$;
 my ($redis, $reports, %is);
 
 sub redis { $redis }
+
+sub defaults {
+    my ($block) = @_;
+
+    my %usual = (
+        http_config => '$TEST_NGINX_QUEUES',
+        config => 'location / { queues_api; }',
+        more_headers => "Authorization: Bearer $key_all",
+    );
+
+    for my $section (keys %usual) {
+        $block->set_value($section, $usual{$section})
+            if !defined $block->$section;
+    }
+}
 
 sub import {
     my ($class, @options) = @_;

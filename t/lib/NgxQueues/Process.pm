@@ -67,6 +67,8 @@ sub spawn {
 
             die_with_parent($options->{death} || 'KILL');
 
+            delete $ENV{NGINX};     # to nginx, sockets to inherit
+
             while (my ($name, $value) = each %{ $options->{env} || {} }) {
                 $ENV{$name} = $value;
             }
@@ -226,10 +228,12 @@ sub sanitizer_env {
     my ($name) = $0 =~ m{([^/]+)$};
     $prefix .= ".$name-$$-" . ++$reports;
 
-    return ({
-        ASAN_OPTIONS => "detect_leaks=0:log_path=$prefix",
-        UBSAN_OPTIONS => "print_stacktrace=1:log_path=$prefix",
-    }, $prefix);
+    my %env = map {
+        $_ => ($ENV{$_} // '') =~ s/(?:^|:)log_path=[^:]*//r
+              . ":log_path=$prefix"
+    } qw/ASAN_OPTIONS UBSAN_OPTIONS/;
+
+    return (\%env, $prefix);
 }
 
 sub sanitizer_reports {
