@@ -7,6 +7,7 @@
 
 #include "src/conf/ngx_queues_conf.h"
 #include "src/auth/ngx_queues_auth.h"
+#include "src/stat/ngx_queues_stat.h"
 #include "src/redis/ngx_queues_redis.h"
 #include "src/http/ngx_queues_http.h"
 #include "src/api/ngx_queues_api.h"
@@ -104,6 +105,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       offsetof(ngx_queues_conf_main_t, api_keys_file),
       NULL },
 
+    { ngx_string("queues_zone"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE2,
+      ngx_queues_conf_set_zone,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_auth"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_FLAG,
       ngx_conf_set_flag_slot,
@@ -178,7 +186,9 @@ ngx_queues_postconfiguration(ngx_conf_t *cf)
 
     ngx_queues_http_filter_init(ngx_queues_api_nginx_error);
 
-    if (ngx_queues_conf_check(cf, qmcf) != NGX_OK) {
+    if (ngx_queues_conf_check(cf, qmcf) != NGX_OK
+        || ngx_queues_stat_add_zone(cf, qmcf) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 

@@ -80,11 +80,13 @@ local function forget_twice(g, states, out)
     for i = 1, g.n do
         local id = g.ids[i]
 
-        if states[i] and seen[id] then
-            out[(g.at[i] + 3) / 4] = 0
-        end
+        if states[i] then
+            if seen[id] then
+                out[(g.at[i] + 3) / 4] = 0
+            end
 
-        seen[id] = true
+            seen[id] = true
+        end
     end
 end
 

@@ -100,6 +100,11 @@ our @wrong = (
         ['keys3', "the permissions must be globs"],
         ['keys4', "keys4:1; a line is"],
     ),
+    ['queues_zone queues 1023k;', 'a name and a size of at least 1m'],
+    ['queues_zone queues huge;', 'such as "queues 8m"'],
+    ['queues_zone "" 1m;', 'a name and a size of at least 1m'],
+    ['queues_zone a 1m; queues_zone b 1m;', '"queues_zone" directive is dup'],
+    ["$base limit_req_zone \$uri zone=queues:1m rate=1r/s;", 'zone "queues"'],
     ['queues_api;', '"queues_api" directive is not allowed here'],
     ['queues_auth perhaps;', 'it must be "on" or "off"'],
 );
@@ -158,7 +163,7 @@ GET /
 
 
 === no Redis is needed to start, and parts are told apart
---- http_config eval: $main::base . ' queues_redis_timeout 10s;'
+--- http_config eval: $main::base . ' queues_redis_timeout 10s; queues_zone z 1m;'
 --- config
 location / { queues_api control receipts; }
 location /live { rewrite ^/live(.*) $1 break; queues_api; }

@@ -35,10 +35,9 @@ sub queue {
 
 our $empty = '"visible":0,"inFlight":0,"delayed":0,"oldestMessageAgeSeconds":0';
 
-my %all = (visibilityTimeoutSeconds => 43200, receiveWaitSeconds => 20,
+our %all = (visibilityTimeoutSeconds => 43200, receiveWaitSeconds => 20,
            retentionSeconds => 1209600, delaySeconds => 900,
            maxMessageBytes => 1048576);
-our %all = %all;
 our $all = join ',', map { "\"$_\":$all{$_}" } sort keys %all;
 our $least = '"visibilityTimeoutSeconds":0,"receiveWaitSeconds":0,'
              . '"retentionSeconds":60,"delaySeconds":0,"maxMessageBytes":1024';
@@ -62,7 +61,8 @@ sub token {
     return MIME::Base64::encode_base64url($_[0]);
 }
 
-plan tests => 6 * 2 + 2 * 4 + 4 * 2 + 2 * 3 + @names + 9 * 2 + 7 + 5 * 2 + 4 * 2;
+plan tests => 6 * 2 + 2 * 4 + 4 * 2 + 2 * 3 + @names + 9 * 2 + 7 + 5 * 2 + 4 * 2
+              + 7 * 2;
 
 run_tests();
 
@@ -113,7 +113,7 @@ __DATA__
 
 
 === many queues
---- request eval: [map { "POST $::l\n{\"name\":\"$_\"}" } reverse @::names]
+--- request eval: [map { "POST $::l\n{\"name\":\"$_\"}" } CORE::reverse(@::names)]
 --- error_code eval: [map { 201 } @::names]
 
 

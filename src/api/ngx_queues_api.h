@@ -77,6 +77,8 @@ struct ngx_queues_api_s {
 
     ngx_queues_api_error_e        error;       /* found before the body */
     ngx_uint_t                    allow;       /* methods, for a 405 */
+    ngx_uint_t                    retry_after; /* seconds, 0: one */
+    ngx_uint_t                    groups;      /* of the routes at the path */
 
     void                         *data;        /* of the route */
 };

@@ -226,8 +226,7 @@ ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status, u_char *start,
     body.data = start;
     body.len = end - start;
 
-    if (api->route
-        && (api->route->group & NGX_QUEUES_CONF_RECEIPTS)
+    if ((api->groups & NGX_QUEUES_CONF_RECEIPTS)
         && ngx_queues_api_cors(r) != NGX_OK)
     {
         status = NGX_HTTP_INTERNAL_SERVER_ERROR;

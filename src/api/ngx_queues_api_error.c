@@ -19,7 +19,8 @@ typedef struct {
 static ngx_int_t ngx_queues_api_error_headers(ngx_queues_api_t *api,
     ngx_queues_api_error_e error);
 static ngx_int_t ngx_queues_api_allow(ngx_queues_api_t *api);
-static ngx_int_t ngx_queues_api_retry_after(ngx_http_request_t *r);
+static ngx_int_t ngx_queues_api_retry_after(ngx_http_request_t *r,
+    ngx_uint_t seconds);
 static ngx_uint_t ngx_queues_api_is_receipt(ngx_http_request_t *r);
 
 
@@ -170,7 +171,7 @@ ngx_queues_api_error_headers(ngx_queues_api_t *api,
 
     case NGX_QUEUES_API_RATE_LIMITED:
     case NGX_QUEUES_API_UNAVAILABLE:
-        return ngx_queues_api_retry_after(r);
+        return ngx_queues_api_retry_after(r, ngx_max(api->retry_after, 1));
 
     default:
         return NGX_OK;
@@ -206,11 +207,16 @@ ngx_queues_api_allow(ngx_queues_api_t *api)
 
 
 static ngx_int_t
-ngx_queues_api_retry_after(ngx_http_request_t *r)
+ngx_queues_api_retry_after(ngx_http_request_t *r, ngx_uint_t seconds)
 {
     ngx_str_t  value;
 
-    ngx_str_set(&value, "1");
+    value.data = ngx_pnalloc(r->pool, NGX_INT_T_LEN);
+    if (value.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    value.len = ngx_sprintf(value.data, "%ui", seconds) - value.data;
 
     return ngx_queues_http_add_header(r, "Retry-After", &value);
 }
@@ -275,7 +281,7 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
     }
 
     if ((status == 429 || status == 503)
-        && ngx_queues_api_retry_after(r) != NGX_OK)
+        && ngx_queues_api_retry_after(r, 1) != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -1,5 +1,6 @@
 
 #include "ngx_queues_api.h"
+#include "../stat/ngx_queues_stat.h"
 
 
 #define NGX_QUEUES_API_RECEIPTS_VISIBILITY_MAX  43200
@@ -37,6 +38,7 @@ typedef struct {
 struct ngx_queues_api_receipts_s {
     ngx_queues_api_receipts_pt     call;
     ngx_uint_t                     n;
+    ngx_uint_t                     ninvalid;
     ngx_queues_api_receipt_e       results[NGX_QUEUES_STORE_BATCH_MAX];
 
     ngx_uint_t                     ngroups;
@@ -157,7 +159,19 @@ static ngx_queues_api_receipts_t *
 ngx_queues_api_receipts_create(ngx_queues_api_t *api,
     ngx_queues_api_receipts_pt call)
 {
+    struct sockaddr            *sockaddr;
     ngx_queues_api_receipts_t  *ctx;
+
+    sockaddr = api->op->request->connection->sockaddr;
+
+    api->retry_after = ngx_queues_stat_invalid_wait(api->qmcf, sockaddr);
+
+    if (api->retry_after) {
+        ngx_queues_api_error(api, NGX_QUEUES_API_RATE_LIMITED, NULL,
+                             "Too many invalid receipt handles have come from "
+                             "this address.");
+        return NULL;
+    }
 
     ctx = ngx_pcalloc(api->op->pool, sizeof(ngx_queues_api_receipts_t));
     if (ctx == NULL) {
@@ -327,6 +341,7 @@ ngx_queues_api_receipt_add(ngx_queues_api_t *api,
 
     if (ngx_queues_api_receipt_open(api, raw, &handle, buf) != NGX_OK) {
         ctx->results[index] = NGX_QUEUES_API_RECEIPT_INVALID;
+        ctx->ninvalid++;
         return NGX_OK;
     }
 
@@ -434,7 +449,13 @@ ngx_queues_api_receipts_start(ngx_queues_api_t *api,
     ngx_queues_api_receipts_t *ctx)
 {
     ngx_uint_t               i;
+    ngx_connection_t        *c;
     ngx_queues_api_group_t  *group;
+
+    if (ctx->ninvalid) {
+        c = api->op->request->connection;
+        ngx_queues_stat_invalid_add(api->qmcf, c->sockaddr, ctx->ninvalid);
+    }
 
     for (i = 0; i < ctx->ngroups; i++) {
         group = ctx->groups[i];

@@ -11,16 +11,13 @@
 
 #define ngx_queues_api_copy(p, text)    ngx_cpymem(p, text, sizeof(text) - 1)
 
-
 /* a receive from its first try to the end of its request */
 
 typedef struct {
     ngx_queues_store_receive_t   receive;
     ngx_msec_t                   start;
-
     ngx_str_t                    queue;      /* id, once known */
     u_char                       id[NGX_QUEUES_BASE_SHORT_LEN];
-
     /* what was claimed and is not yet written */
     ngx_queues_store_place_t     place;
     uint64_t                     token;
@@ -45,6 +42,8 @@ static void ngx_queues_api_receive_done(void *data,
 static void ngx_queues_api_receive_first(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_again(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static ngx_uint_t ngx_queues_api_receive_pass(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static ngx_uint_t ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
@@ -89,6 +88,8 @@ ngx_queues_api_receive(ngx_queues_api_t *api)
     if (ngx_queues_api_receive_parse(api, &ctx->receive) != NGX_OK) {
         return;
     }
+
+    ngx_queues_http_look(api->op);
 
     if (ngx_queues_api_receive_try(api->op) != NGX_OK) {
         ngx_queues_api_no_memory(api);
@@ -214,6 +215,7 @@ static void
 ngx_queues_api_receive_again(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
+    ngx_uint_t                 nobody;
     ngx_queues_http_op_t      *op;
     ngx_queues_api_receive_t  *ctx;
 
@@ -241,12 +243,17 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
         return;
     }
 
-    if (ngx_queues_api_receive_nobody(api, result)) {
-        ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_FOUND, -1);
+    if (ngx_queues_api_receive_pass(api, result)) {
         return;
     }
 
+    nobody = ngx_queues_api_receive_nobody(api, result);
+
     ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_FOUND, -1);
+
+    if (nobody) {
+        return;
+    }
 
     if (result->code != NGX_QUEUES_STORE_OK) {
         ngx_queues_api_store_error(api, result);
@@ -258,15 +265,61 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
 
 
 /*
- * 1 if nobody is there any more to take the result: messages in it are given
- * back.  A client that has just gone is found by a look at its socket.
+ * A message may come between the tries of two, and so to the later one.  1 if
+ * the one who came earlier has taken it: where he had asked for the same.
+ */
+
+static ngx_uint_t
+ngx_queues_api_receive_pass(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t          *earlier;
+    ngx_queues_http_op_t      *op;
+    ngx_queues_api_receive_t  *one, *two;
+
+    if (api->op->request == NULL || api->op->answered || !result->nmessages) {
+        return 0;
+    }
+
+    op = ngx_queues_http_before(api->op);
+    if (op == NULL) {
+        return 0;
+    }
+
+    earlier = op->data;
+    one = earlier->data;
+    two = api->data;
+
+    if (one->receive.max != two->receive.max
+        || one->receive.visibility != two->receive.visibility)
+    {
+        return 0;
+    }
+
+    ngx_queues_http_op_hold(op);
+    ngx_queues_http_unpark(op);
+    ngx_queues_http_tried(api->op, NGX_QUEUES_HTTP_TRY_PASSED, -1);
+
+    if (!ngx_queues_api_receive_nobody(earlier, result)) {
+        ngx_queues_api_receive_answer(earlier, result);
+    }
+
+    ngx_queues_http_op_release(op);
+
+    return 1;
+}
+
+
+/*
+ * 1 if nobody is there any more to take the result, as the client has gone (a
+ * look at its socket) or was answered during the try: messages are given back.
  */
 
 static ngx_uint_t
 ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
-    if (api->op->request == NULL) {
+    if (api->op->request == NULL || api->op->answered) {
         ngx_queues_api_receive_undo(api, result);
         return 1;
     }
@@ -317,7 +370,6 @@ ngx_queues_api_receive_answer(ngx_queues_api_t *api,
         }
 
         p = ngx_queues_api_message_print(api, p, &result->messages[i]);
-
         if (p == NULL) {
             ngx_queues_api_receive_undo(api, result);
             ctx->nclaims = 0;
@@ -394,7 +446,6 @@ ngx_queues_api_receive_undo(ngx_queues_api_t *api,
     ngx_queues_store_id_t  ids[NGX_QUEUES_STORE_BATCH_MAX];
 
     n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
-
     if (n == 0) {
         return;
     }
@@ -505,7 +556,6 @@ ngx_queues_api_message_print(ngx_queues_api_t *api, u_char *p,
 
     p = ngx_queues_api_copy(p, "\",\"receiptHandle\":\"");
     p = ngx_queues_base_handle_print(api->qmcf->handle_keys[0], &handle, p);
-
     if (p == NULL) {
         return NULL;
     }

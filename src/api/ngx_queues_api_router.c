@@ -170,6 +170,8 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
                 continue;
             }
 
+            api->groups |= route->group;
+
             if (route->method == method) {
                 api->route = route;
                 return NGX_OK;

@@ -2,6 +2,10 @@
 #include "ngx_queues_conf.h"
 
 
+#define NGX_QUEUES_CONF_ZONE_SIZE  (8 * 1024 * 1024)
+#define NGX_QUEUES_CONF_ZONE_MIN   (1024 * 1024)
+
+
 typedef struct {
     const char  *name;
     ngx_uint_t   group;
@@ -74,6 +78,11 @@ ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf)
     ngx_conf_init_msec_value(qmcf->redis.timeout, 5000);
     ngx_conf_init_value(qmcf->redis_tls, 0);
     ngx_conf_init_uint_value(qmcf->redis.database, 0);
+
+    if (qmcf->zone_name.len == 0) {
+        ngx_str_set(&qmcf->zone_name, "queues");
+        qmcf->zone_size = NGX_QUEUES_CONF_ZONE_SIZE;
+    }
 
     return NGX_CONF_OK;
 }
@@ -206,6 +215,37 @@ ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     qmcf->redis.database = n;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_main_t *qmcf = conf;
+
+    ssize_t     size;
+    ngx_str_t  *value;
+
+    if (qmcf->zone_name.len) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    size = ngx_parse_size(&value[2]);
+
+    if (value[1].len == 0 || size < NGX_QUEUES_CONF_ZONE_MIN) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid \"queues_zone %V %V\": write a name and a "
+                           "size of at least 1m, such as \"queues 8m\"",
+                           &value[1], &value[2]);
+        return NGX_CONF_ERROR;
+    }
+
+    qmcf->zone_name = value[1];
+    qmcf->zone_size = size;
 
     return NGX_CONF_OK;
 }

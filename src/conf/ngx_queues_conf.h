@@ -38,6 +38,11 @@ typedef struct {
     ngx_str_t                       api_keys_file;
     void                           *api_keys;      /* of src/auth */
 
+    ngx_str_t                       zone_name;
+    size_t                          zone_size;
+    void                           *zone;          /* of src/stat */
+    ngx_slab_pool_t                *zone_pool;
+
     unsigned                        used:1;        /* some location has an
                                                       API */
     unsigned                        auth:1;        /* and one asks for a
@@ -66,6 +71,8 @@ char *ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child);
 char *ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_zone(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 

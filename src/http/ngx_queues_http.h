@@ -33,6 +33,7 @@ typedef enum {
 
 typedef enum {
     NGX_QUEUES_HTTP_TRY_FOUND = 0,
+    NGX_QUEUES_HTTP_TRY_PASSED,          /* found, for one who came earlier */
     NGX_QUEUES_HTTP_TRY_EMPTY,
     NGX_QUEUES_HTTP_TRY_FAILED
 } ngx_queues_http_try_e;
@@ -47,6 +48,7 @@ typedef struct {
     ngx_event_t                    timer;     /* the end of the wait */
     ngx_queues_http_wait_state_e   state;
     ngx_uint_t                     ended;     /* while a try was under way */
+    ngx_uint_t                     since;     /* wakes before the first look */
     ngx_queues_http_try_pt         try;       /* see ngx_queues_http_park() */
     ngx_queues_http_op_pt          end;
 } ngx_queues_http_wait_t;
@@ -129,6 +131,13 @@ ngx_uint_t ngx_queues_http_client_gone(ngx_queues_http_op_t *op);
 
 
 /*
+ * Is called before the first look at the store.  A wake and the answer to that
+ * look come on different ways, so a wake between the two counts as one after
+ * ngx_queues_http_park().
+ */
+void ngx_queues_http_look(ngx_queues_http_op_t *op);
+
+/*
  * Parks an operation in the line of a queue until something may be receivable
  * there or ms have passed.  next: in how many ms something becomes receivable
  * by itself, -1: nothing does.  try starts another receive, whose outcome is
@@ -147,6 +156,12 @@ ngx_int_t ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
  */
 void ngx_queues_http_tried(ngx_queues_http_op_t *op,
     ngx_queues_http_try_e outcome, int64_t next);
+
+/*
+ * The first one in the line who came before this one and whose own try, if it
+ * had one, is over; NULL where there is none.
+ */
+ngx_queues_http_op_t *ngx_queues_http_before(ngx_queues_http_op_t *op);
 
 /* Takes the operation out of its line, whatever its state. */
 void ngx_queues_http_unpark(ngx_queues_http_op_t *op);

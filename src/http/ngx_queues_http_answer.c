@@ -72,6 +72,13 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
     r->headers_out.status = status;
     r->headers_out.content_length_n = body->len;
 
+    if (ngx_exiting) {
+
+        /* nginx closes the connection: the client must not use it again */
+
+        r->keepalive = 0;
+    }
+
     if (body->len == 0) {
         r->header_only = 1;
 

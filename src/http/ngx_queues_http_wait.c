@@ -4,10 +4,10 @@
 
 /*
  * A line holds the parked operations of one queue, oldest first.  A wake
- * starts a round: the first one tries; every try that finds something doubles
- * how many may be under way at once, and the first one that finds nothing ends
- * the round.  So a burst of messages is handed out in a few round trips, in
- * order, and one message does not make everyone ask for it.
+ * starts a round: the first one tries; every try that finds something lets one
+ * more be under way at once, and the first one that finds nothing ends the
+ * round.  So a burst of messages is handed out in a few round trips, in order,
+ * and one message does not make everyone ask for it.
  */
 
 #define NGX_QUEUES_HTTP_WINDOW      64    /* tries at once, at most */
@@ -18,6 +18,8 @@
 #define NGX_QUEUES_HTTP_DUE_MAX     60000 /* ms, longer than any wait */
 
 #define NGX_QUEUES_HTTP_LINE_KEY_MAX  256
+
+#define NGX_QUEUES_HTTP_WAKES       64    /* that are remembered */
 
 
 struct ngx_queues_http_line_s {
@@ -42,6 +44,8 @@ static ngx_uint_t ngx_queues_http_line_key(ngx_str_t *root, ngx_str_t *queue,
     u_char *key);
 static void ngx_queues_http_line_check(ngx_queues_http_line_t *line);
 static void ngx_queues_http_line_wake(ngx_queues_http_line_t *line);
+static ngx_uint_t ngx_queues_http_line_woken(ngx_queues_http_line_t *line,
+    ngx_str_t *root, ngx_uint_t since);
 static void ngx_queues_http_line_run(ngx_queues_http_line_t *line);
 static void ngx_queues_http_line_due(ngx_queues_http_line_t *line,
     int64_t next);
@@ -55,6 +59,10 @@ static void ngx_queues_http_drain_handler(ngx_event_t *ev);
 static ngx_rbtree_t        ngx_queues_http_lines;
 static ngx_rbtree_node_t   ngx_queues_http_lines_sentinel;
 static ngx_queue_t         ngx_queues_http_all_lines;
+
+/* hashes of the lines that the last wakes were for, or of roots, in a ring */
+static uint32_t            ngx_queues_http_wakes[NGX_QUEUES_HTTP_WAKES];
+static ngx_uint_t          ngx_queues_http_nwakes;
 
 /* nginx calls the read handlers of idle connections when it wants to exit */
 static ngx_connection_t   *ngx_queues_http_watcher;
@@ -137,6 +145,13 @@ ngx_queues_http_drain_handler(ngx_event_t *ev)
 }
 
 
+void
+ngx_queues_http_look(ngx_queues_http_op_t *op)
+{
+    op->wait.since = ngx_queues_http_nwakes;
+}
+
+
 ngx_int_t
 ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
     ngx_str_t *queue, ngx_msec_t ms, int64_t next,
@@ -183,6 +198,10 @@ ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
         /* what came before the request was parked, such as its end */
 
         ngx_post_event(c->read, &ngx_posted_events);
+    }
+
+    if (ngx_queues_http_line_woken(line, root, wait->since)) {
+        ngx_queues_http_line_wake(line);
     }
 
     return NGX_OK;
@@ -251,7 +270,12 @@ ngx_queues_http_tried(ngx_queues_http_op_t *op, ngx_queues_http_try_e outcome,
     switch (outcome) {
 
     case NGX_QUEUES_HTTP_TRY_FOUND:
-        line->window = ngx_min(2 * line->window, NGX_QUEUES_HTTP_WINDOW);
+    case NGX_QUEUES_HTTP_TRY_PASSED:
+
+        if (line->window && line->window < NGX_QUEUES_HTTP_WINDOW) {
+            line->window++;
+        }
+
         break;
 
     case NGX_QUEUES_HTTP_TRY_EMPTY:
@@ -283,8 +307,21 @@ ngx_queues_http_tried(ngx_queues_http_op_t *op, ngx_queues_http_try_e outcome,
 void
 ngx_queues_http_wake(ngx_str_t *root, ngx_str_t *queue)
 {
+    u_char                   key[NGX_QUEUES_HTTP_LINE_KEY_MAX];
+    uint32_t                 hash;
     ngx_queue_t             *q;
     ngx_queues_http_line_t  *line;
+
+    if (root->len + 1 + queue->len > sizeof(key)) {
+        return;
+    }
+
+    hash = queue->len ? ngx_crc32_short(key, ngx_queues_http_line_key(root,
+                                                                  queue, key))
+                      : ngx_crc32_short(root->data, root->len);
+
+    ngx_queues_http_wakes[ngx_queues_http_nwakes++ % NGX_QUEUES_HTTP_WAKES] =
+                                                                         hash;
 
     if (queue->len) {
         line = ngx_queues_http_line_find(root, queue);
@@ -419,6 +456,34 @@ ngx_queues_http_line_wake(ngx_queues_http_line_t *line)
 }
 
 
+/* 1 if the line was woken since then, or if that is no longer known */
+
+static ngx_uint_t
+ngx_queues_http_line_woken(ngx_queues_http_line_t *line, ngx_str_t *root,
+    ngx_uint_t since)
+{
+    uint32_t    hash, project;
+    ngx_uint_t  i;
+
+    if (ngx_queues_http_nwakes - since > NGX_QUEUES_HTTP_WAKES) {
+        return 1;
+    }
+
+    hash = line->node.node.key;
+    project = ngx_crc32_short(root->data, root->len);
+
+    for (i = since; i != ngx_queues_http_nwakes; i++) {
+        if (ngx_queues_http_wakes[i % NGX_QUEUES_HTTP_WAKES] == hash
+            || ngx_queues_http_wakes[i % NGX_QUEUES_HTTP_WAKES] == project)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
 static void
 ngx_queues_http_line_run(ngx_queues_http_line_t *line)
 {
@@ -453,6 +518,27 @@ ngx_queues_http_line_next(ngx_queues_http_line_t *line)
 
     for (q = ngx_queue_head(&line->waits);
          q != ngx_queue_sentinel(&line->waits);
+         q = ngx_queue_next(q))
+    {
+        wait = ngx_queue_data(q, ngx_queues_http_wait_t, queue);
+
+        if (wait->state == NGX_QUEUES_HTTP_WAIT_PARKED) {
+            return wait->timer.data;
+        }
+    }
+
+    return NULL;
+}
+
+
+ngx_queues_http_op_t *
+ngx_queues_http_before(ngx_queues_http_op_t *op)
+{
+    ngx_queue_t             *q;
+    ngx_queues_http_wait_t  *wait;
+
+    for (q = ngx_queue_head(&op->wait.line->waits);
+         q != &op->wait.queue && q != &op->wait.line->waits;
          q = ngx_queue_next(q))
     {
         wait = ngx_queue_data(q, ngx_queues_http_wait_t, queue);

@@ -149,8 +149,11 @@ ngx_queues_redis_reply_place(const redisReadTask *task,
     size += sizeof(ngx_pool_t) + sizeof(ngx_queues_redis_reply_t)
             + NGX_ALIGNMENT;
 
-    pool = ngx_create_pool(ngx_min(size, NGX_MAX_ALLOC_FROM_POOL),
-                           ngx_cycle->log);
+    /* nginx hands out what is past the end of a pool that is not aligned */
+
+    size = ngx_min(ngx_align(size, NGX_POOL_ALIGNMENT), ngx_pagesize);
+
+    pool = ngx_create_pool(size, ngx_cycle->log);
     if (pool == NULL) {
         return NULL;
     }

@@ -13,6 +13,7 @@ use JSON::PP ();
 use NgxQueues::Process qw/slurp spurt/;
 use NgxQueues::RedisServer;
 use NgxQueues::Server;
+use NgxQueues::Wait;
 
 our @EXPORT = qw/build start server redis client queue request ack_head
                  load load_start load_stop cpu_of median row table note
@@ -205,7 +206,13 @@ sub workers {
     $server->reload(drained => 20);
 }
 
+# of Redis, once what was purged is freed
+
 sub used_memory {
+    wait_for {
+        $redis->cli('INFO', 'memory') =~ /^lazyfree_pending_objects:0\b/m
+    } 20 or die "Redis does not come to the end of freeing\n";
+
     my ($bytes) = $redis->cli('INFO', 'memory') =~ /^used_memory:(\d+)/m;
 
     return $bytes;
@@ -254,11 +261,11 @@ sub row {
 sub note { push @notes, @_ }
 
 sub table {
-    my $form = "%-36s %9s %7s %7s %5s  %-16s %-10s %s\n";
+    my $form = "%-39s %9s %7s %7s %5s  %-16s %-10s %s\n";
     my $text = sprintf $form, 'what', 'per s', 'nginx', 'Redis', 'load',
                        'result', 'target', 'met';
 
-    $text .= '-' x 104 . "\n";
+    $text .= '-' x 107 . "\n";
 
     for my $row (@rows) {
         my @values = @{ $row->{values} || [] };

@@ -121,6 +121,7 @@ void
 load_drain(void)
 {
     unsigned          i;
+    uint64_t          end;
     load_conn_t     **conns;
     load_options_t   *o;
 
@@ -137,7 +138,14 @@ load_drain(void)
         conns[i] = load_conn_open(load_drain_received, i);
     }
 
-    load_cpu_settle();
+    /* until they are accepted; a longer rest would let caches go cold */
+
+    end = load_now() + 5000000;
+
+    while (load_now() < end) {
+        load_conn_poll(0);
+    }
+
     load_cpu_begin();
 
     for (i = 0; i < o->connections; i++) {

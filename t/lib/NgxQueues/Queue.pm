@@ -69,18 +69,24 @@ sub post {
 
 sub get { $_[0]{client}->get($_[0]->path($_[1])) }
 
-# one call; its message ids
+# the message ids; one call for each ten
 
 sub send {
     my ($self, @messages) = @_;
 
     my %o = ref $messages[0] eq 'HASH' && exists $messages[0]{at}
         ? %{ shift @messages } : ();
-    my $r = $self->post('/messages', { messages => [
-        map { ref $_ ? $_ : { body => $_ } } @messages
-    ] }, %o);
+    my @ids;
 
-    return map { $_->{messageId} } @{ expect($r, 201)->{messages} };
+    while (my @ten = splice @messages, 0, 10) {
+        my $r = $self->post('/messages', { messages => [
+            map { ref $_ ? $_ : { body => $_ } } @ten
+        ] }, %o);
+
+        push @ids, map { $_->{messageId} } @{ expect($r, 201)->{messages} };
+    }
+
+    return @ids;
 }
 
 # at, timeout are the client's; the rest is the request

@@ -10,6 +10,8 @@ package NgxQueues::RedisServer;
 # further options: ['--maxmemory', '10mb']), port_only (no Unix socket).
 #
 #     $redis->stop; $redis->cont;      SIGSTOP, SIGCONT
+#     $redis->written;                 waits until all of it is in the file
+#                                      (aof): a kill loses nothing of it
 #     $redis->kill;                    SIGKILL
 #     $redis->shutdown;                SIGTERM: writes what it has to
 #     $redis->start;                   after kill or shutdown, on the same data
@@ -175,6 +177,15 @@ sub signal { CORE::kill $_[1] => $_[0]{pid} if !gone($_[0]{pid}) }
 
 sub stop { $_[0]->signal('STOP') }
 sub cont { $_[0]->signal('CONT') }
+
+sub written {
+    my ($self) = @_;
+
+    wait_for {
+        my $info = $self->cli(qw/INFO persistence/);
+        $info =~ /aof_buffer_length:0\r/ && $info =~ /aof_pending_bio_fsync:0\r/
+    } 10 or die "Redis does not write its file\n";
+}
 
 sub kill {
     my ($self) = @_;

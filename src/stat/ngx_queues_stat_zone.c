@@ -1,0 +1,68 @@
+
+#include "ngx_queues_stat_zone.h"
+
+
+static ngx_int_t ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data);
+
+
+ngx_int_t
+ngx_queues_stat_add_zone(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
+{
+    ngx_shm_zone_t  *zone;
+
+    zone = ngx_shared_memory_add(cf, &qmcf->zone_name, qmcf->zone_size,
+                                 &ngx_queues_module);
+    if (zone == NULL) {
+        return NGX_ERROR;
+    }
+
+    zone->init = ngx_queues_stat_init_zone;
+    zone->data = qmcf;
+
+    return NGX_OK;
+}
+
+
+/*
+ * A reload with the same size takes the contents over, if they have this
+ * layout.
+ */
+
+static ngx_int_t
+ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_queues_conf_main_t *old = data;
+
+    ngx_slab_pool_t         *shpool;
+    ngx_queues_stat_zone_t  *z;
+    ngx_queues_conf_main_t  *qmcf;
+
+    qmcf = zone->data;
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    qmcf->zone_pool = shpool;
+
+    if (old || zone->shm.exists) {
+        z = shpool->data;
+
+        if (z && z->layout == NGX_QUEUES_STAT_LAYOUT) {
+            qmcf->zone = z;
+            return NGX_OK;
+        }
+    }
+
+    z = ngx_slab_calloc(shpool, sizeof(ngx_queues_stat_zone_t));
+    if (z == NULL) {
+        ngx_log_error(NGX_LOG_EMERG, zone->shm.log, 0,
+                      "\"queues_zone %V\" is too small: give it at least 1m",
+                      &zone->shm.name);
+        return NGX_ERROR;
+    }
+
+    z->layout = NGX_QUEUES_STAT_LAYOUT;
+
+    shpool->data = z;
+    qmcf->zone = z;
+
+    return NGX_OK;
+}

@@ -1,0 +1,156 @@
+package Soak::Faults;
+
+# What is done to the server meanwhile, and when it was over:
+#
+#     fault  kind (redis, worker, reload), number; pids of workers that end
+#     left   kind, pid, seconds: a worker that a reload replaced has ended
+#
+# begin is when it was done; end when Redis answers again, or the new workers
+# serve.
+
+use strict;
+use warnings;
+
+use List::Util qw/max shuffle/;
+use Time::HiRes 'sleep';
+
+use NgxQueues::Wait 'scaled';
+use Soak::Journal 'now';
+
+sub new {
+    my ($class, %options) = @_;
+
+    return bless { leaving => {}, count => {}, lag => 0, %options }, $class;
+}
+
+# one after another over so many seconds; %many: kind => how many
+
+sub run {
+    my ($self, $seconds, %many) = @_;
+
+    my @kinds = shuffle map { ($_) x $many{$_} } sort keys %many;
+    my $begin = now;
+    my $each = $seconds / (@kinds + 1);
+
+    # some of the others happen while Redis is away
+
+    my $inside = int($many{redis} / 2);
+
+    for my $i (1 .. $#kinds) {
+        last if !$inside;
+        next if $kinds[$i - 1] ne 'redis' || $kinds[$i] eq 'redis';
+
+        $kinds[$i - 1] = "redis $kinds[$i]";
+        $kinds[$i] = '';
+        $inside--;
+    }
+
+    for my $i (0 .. $#kinds) {
+        $self->rest($begin + ($i + 0.8 + rand 0.4) * $each - now);
+
+        my ($kind, $within) = split / /, $kinds[$i] or next;
+
+        $self->$kind($within);
+    }
+
+    $self->rest($begin + $seconds - now);
+}
+
+# the pauses tell how late this machine is with everything
+
+sub rest {
+    my ($self, $seconds) = @_;
+
+    my $until = now() + $seconds;
+
+    while ((my $begin = now) < $until) {
+        sleep 0.02;
+        $self->{lag} = max($self->{lag}, now() - $begin - 0.02);
+        $self->look;
+    }
+}
+
+sub look {
+    my ($self) = @_;
+
+    my $now = now;
+
+    return if $now < ($self->{looked} // 0) + 0.2;
+    $self->{looked} = $now;
+    $self->{look}->();
+
+    for my $pid (keys %{ $self->{leaving} }) {
+        next if NgxQueues::Server::alive($pid);
+
+        my $since = delete $self->{leaving}{$pid};
+
+        $self->{journal}->write(gone => $since, $now,
+                                { kind => 'worker', pid => $pid });
+    }
+}
+
+sub done {
+    my ($self, $kind, $begin, @pids) = @_;
+
+    my $end = now;
+    my $number = ++$self->{count}{$kind};
+
+    $self->{journal}->write(fault => $begin, $end,
+                            { kind => $kind, number => $number }, @pids);
+    $self->{say}->(sprintf '%-6s %2d  %.2f s', $kind, $number, $end - $begin);
+}
+
+sub redis {
+    my ($self, $within) = @_;
+
+    my $redis = $self->{server}->redis;
+    my $begin = now;
+
+    $redis->kill;
+    $self->rest(rand 0.6);
+
+    # until Redis is back, what is inside is a part of this fault as well
+
+    $self->$within if $within;
+    $self->rest(rand 0.6);
+
+    $redis->start;
+    $self->done(redis => $begin);
+}
+
+sub worker {
+    my ($self) = @_;
+
+    my @pids = $self->{server}->worker_pids;
+    my $begin = now;
+    my $pid = $self->{server}->kill_worker($pids[rand @pids]);
+
+    $self->done(worker => $begin, $pid);
+}
+
+sub reload {
+    my ($self) = @_;
+
+    my @old = $self->{server}->worker_pids;
+    my $begin = now;
+
+    $self->{server}->reload;
+    $self->{leaving}{$_} = $begin for @old;
+    $self->done(reload => $begin, @old);
+}
+
+# what has not ended after so many seconds
+
+sub stay {
+    my ($self, $seconds) = @_;
+
+    my $deadline = now() + scaled($seconds);
+
+    while (%{ $self->{leaving} } && now() < $deadline) {
+        $self->rest(0.3);
+    }
+
+    return sort keys %{ $self->{leaving} };
+}
+
+1;
