@@ -34,7 +34,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 TESTS ?= t
 PROVE := prove -r --timer -j2 -It/lib
 
-.PHONY: all help run test sanitize bench install clean
+.PHONY: all help run test sanitize soak bench install clean
 .PHONY: install-build install-run install-test FORCE
 
 all: $(MODULE)
@@ -44,6 +44,7 @@ help:
 	@echo 'make run        build, and run it with a Redis of its own: PORT, RUN_DIR'
 	@echo 'make test       build, and run all tests: TESTS=FILES for some of them'
 	@echo 'make sanitize   the same tests on an nginx with ASan and UBSan'
+	@echo 'make soak       traffic for three minutes while Redis and workers die'
 	@echo 'make bench      measure'
 	@echo 'make install    the module into DESTDIR/usr/lib/nginx/modules'
 	@echo 'make clean      remove build/'
@@ -142,6 +143,10 @@ $(SANITIZE)/src/objs/Makefile: $(BUILD)/inputs $(SANITIZE)/src/configure
 $(SANITIZE)/src/configure: | install-build
 	t/tools/source $(SANITIZE)
 
+
+soak: install-test $(MODULE)
+	@TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)' \
+	    t/soak/run
 
 bench: install-test $(MODULE)
 	@NGINX_BINARY='$(NGINX_BINARY)' MODULE='$(MODULE)' t/bench/run

@@ -164,10 +164,9 @@ ngx_module_t  ngx_queues_module = {
 static char *
 ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_http_core_loc_conf_t  *clcf;
+    ngx_queues_conf_loc_t *qlcf = conf;
 
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = ngx_queues_api_handler;
+    qlcf->handler = ngx_queues_api_handler;
 
     return ngx_queues_conf_set_api(cf, cmd, conf);
 }

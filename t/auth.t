@@ -151,6 +151,8 @@ main::times('^{"error":"permission_denied","message":"[^"]*queues\.get[^"0]*"}$'
 
 
 === the answer to a request whose body is wanted comes before the body
+--- config
+location / { lingering_timeout 200ms; queues_api; }
 --- raw_request eval
 "POST $::q/orders/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n"
 . "Expect: 100-continue\r\nConnection: close\r\n\r\n"

@@ -30,8 +30,7 @@ cmp_ok($q->is('queueId'), 'lt', $other->is('queueId'), 'ids grow with time');
 
 # all three are the same queue, for every call
 
-my @names = ('orders', $q->is('queue'), $q->is('queueId'),
-             uc $q->is('queueId'));
+my @names = ('orders', $q->is('queue'), $q->is('queueId'));
 
 for my $name (@names) {
     my $path = "$queues/$name";
@@ -47,6 +46,16 @@ for my $name (@names) {
     is($q->ack($m), 'ok', 'ack');
     is($c->post("$path/purge")->{status}, 202, 'purge');
 }
+
+# in other letters an id is but a name
+
+my $upper = NgxQueues::Queue->new($s, name => uc $q->is('queueId'));
+
+is($c->get("$queues/" . uc $q->is('queueId'))->{json}{queueId},
+   $upper->is('queueId'), 'a queue with a UUID in capitals as its name');
+is($c->delete($upper->path)->{status}, 204, 'is another one');
+is($c->get("$queues/" . uc $q->is($_))->{status}, 404, "$_ in capitals")
+    for qw/queue queueId/;
 
 # another project has no such ids
 

@@ -61,7 +61,7 @@ our @odd = ('que_0123456789ab', '01890000-0000-7000-8000-000000000000',
 
 sub all { my ($what, @list) = @_; [($what) x @list] }
 
-plan tests => 5 * @projects + 3 + 2 * @same + 2 * @none + @refused
+plan tests => 5 * @projects + 1 + 2 * @same + 2 * @none + @refused
               + 2 * @bad
               + 8 * @odd;
 
@@ -83,8 +83,6 @@ __DATA__
 --- response_body_like eval
 [map { ("\"delaySeconds\":$_,", "^\\{\"queues\":\\[\\{[^{]*\"delaySeconds\":$_,[^{]*}\\],") }
  0 .. $#::projects]
---- no_error_log
-[error]
 
 
 
@@ -106,8 +104,6 @@ __DATA__
 --- error_code eval: main::all(404, @::none)
 --- response_body_like eval
 main::all('^\{"error":"(queue_)?not_found","message":".+"}$', @::none)
---- no_error_log
-[alert]
 
 
 

@@ -141,17 +141,19 @@ refused('TLS with another CA', $by_name
         . ' queues_redis_trusted_certificate ' . $other_ca->ca . ';',
         'certificate');
 refused('no TLS where there should be', 'queues_redis localhost:'
-        . $redis->tls_port . "; queues_redis_password_file $password;", '');
+        . $redis->tls_port . "; queues_redis_password_file $password;",
+        'no connection for');
 refused('TLS where there should be none', 'queues_redis localhost:'
         . $redis->port . '; queues_redis_tls on; queues_redis_password_file '
-        . "$password; $trust queues_redis_connect_timeout 500ms;", '');
+        . "$password; $trust queues_redis_connect_timeout 500ms;",
+        'not ready within the connect timeout');
 works('and again with TLS', "$by_name $trust");
 
 # a client certificate, where Redis asks for one
 
 is($redis->client->call('CONFIG', 'SET', 'tls-auth-clients', 'yes'), 'OK',
    'Redis wants a certificate');
-refused('none', "$by_name $trust", '');
+refused('none', "$by_name $trust", 'no connection for');
 
 my $mine = $ca->files('client');
 
@@ -161,7 +163,8 @@ works('with a certificate', "$by_name $trust queues_redis_certificate "
 # a Redis that comes later
 
 $redis->shutdown;
-refused('no Redis', "$tcp queues_redis_password_file $password;", '');
+refused('no Redis', "$tcp queues_redis_password_file $password;",
+        'cannot connect');
 $redis->start;
 ok(wait_for(sub {
     $s->client->get('/v1/organizations/o/projects/p/queues')->{status} == 200

@@ -159,7 +159,8 @@ my $log = join "\n",
 
 my $dir = temp_dir();
 my $status = reap(spawn({ out => "$dir/out", death => 'TERM' },
-    $^X, "$FindBin::Bin/soak/run", '--short'), 300);
+    $^X, "$FindBin::Bin/soak/run", '--short'),
+    200 + 3 * ($ENV{SOAK_SECONDS} || 0));
 my $out = slurp("$dir/out");
 
 is($status, 0, 'the soak, in short') or diag $out;

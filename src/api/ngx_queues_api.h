@@ -38,6 +38,20 @@ typedef enum {
 } ngx_queues_api_error_e;
 
 
+/*
+ * Bytes of a body that is no message.  A receive keeps its own while it waits,
+ * so that must be small.
+ */
+#define NGX_QUEUES_API_SMALL_BODY    65536
+#define NGX_QUEUES_API_RECEIVE_BODY  4096
+
+
+/* ranges that several calls share, in seconds */
+#define NGX_QUEUES_API_VISIBILITY_MAX  43200
+#define NGX_QUEUES_API_WAIT_MAX        20
+#define NGX_QUEUES_API_DELAY_MAX       900
+
+
 /* what a request's body is */
 typedef enum {
     NGX_QUEUES_API_NO_BODY = 0,
@@ -57,6 +71,8 @@ typedef struct {
     ngx_uint_t                    group;       /* of queues_api */
     ngx_str_t                     permission;  /* empty: no credential */
     ngx_queues_api_body_e         body;
+    size_t                        max;         /* bytes of a body, 0: nginx'
+                                                  own limit */
     ngx_queues_api_start_pt       start;
 } ngx_queues_api_route_t;
 
@@ -78,6 +94,7 @@ struct ngx_queues_api_s {
     ngx_queues_api_error_e        error;       /* found before the body */
     ngx_uint_t                    allow;       /* methods, for a 405 */
     ngx_uint_t                    retry_after; /* seconds, 0: one */
+    ngx_uint_t                    batch;       /* a send with "messages" */
     ngx_uint_t                    groups;      /* of the routes at the path */
 
     void                         *data;        /* of the route */

@@ -1,12 +1,10 @@
 
-#include "ngx_queues_api_settings.h"
+#include "ngx_queues_api_queues.h"
 
 
 #define NGX_QUEUES_API_PAGE          50
 #define NGX_QUEUES_API_PAGE_MAX      100
-#define NGX_QUEUES_API_PREFIX_MAX    80
-#define NGX_QUEUES_API_TOKEN_MAX     ngx_queues_base_base64url_length(         \
-                                         NGX_QUEUES_API_PREFIX_MAX)
+#define NGX_QUEUES_API_NAME_MAX      80
 
 
 typedef enum {
@@ -21,6 +19,8 @@ static ngx_int_t ngx_queues_api_list_params(ngx_queues_api_t *api,
     ngx_str_t *values);
 static ngx_int_t ngx_queues_api_list_size(ngx_queues_api_t *api,
     ngx_str_t *value, ngx_uint_t *size);
+static u_char *ngx_queues_api_list_print_token(ngx_queues_api_t *api,
+    u_char *p, ngx_str_t *name);
 static ngx_int_t ngx_queues_api_list_token(ngx_queues_api_t *api,
     ngx_str_t *value, ngx_str_t *after);
 static void ngx_queues_api_list_done(void *data,
@@ -104,7 +104,7 @@ ngx_queues_api_list_params(ngx_queues_api_t *api, ngx_str_t *values)
     }
 
     if (rc == NGX_ERROR
-        || values[NGX_QUEUES_API_LIST_PREFIX].len > NGX_QUEUES_API_PREFIX_MAX)
+        || values[NGX_QUEUES_API_LIST_PREFIX].len > NGX_QUEUES_API_NAME_MAX)
     {
         ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
                              "The query is not well-formed or too long.");
@@ -142,36 +142,61 @@ ngx_queues_api_list_size(ngx_queues_api_t *api, ngx_str_t *value,
 }
 
 
-/* the last name of the page before, so that it holds while queues come and go */
+/*
+ * A token is the last name of the page before, so that it holds while queues
+ * come and go.  It may be a name that the principal may not know, so it is
+ * sealed: as a handle of no queue, with the name in the project's place.
+ */
+
+static u_char *
+ngx_queues_api_list_print_token(ngx_queues_api_t *api, u_char *p,
+    ngx_str_t *name)
+{
+    ngx_queues_base_handle_t  handle;
+
+    ngx_memzero(&handle, sizeof(ngx_queues_base_handle_t));
+
+    handle.project = *name;
+
+    return ngx_queues_base_handle_print(api->qmcf->handle_keys[0], &handle, p);
+}
+
 
 static ngx_int_t
 ngx_queues_api_list_token(ngx_queues_api_t *api, ngx_str_t *value,
     ngx_str_t *after)
 {
+    u_char                    *buf;
+    ngx_uint_t                 i;
+    ngx_queues_base_handle_t   handle;
+
     ngx_str_null(after);
 
     if (value->data == NULL) {
         return NGX_OK;
     }
 
-    after->data = ngx_queues_api_alloc(api,
-                        ngx_queues_base_base64url_parsed_length(value->len)
-                        + 1);
-    if (after->data == NULL) {
+    buf = ngx_queues_api_alloc(api, NGX_QUEUES_BASE_HANDLE_MAX);
+    if (buf == NULL) {
         return NGX_ERROR;
     }
 
-    if (value->len > NGX_QUEUES_API_TOKEN_MAX
-        || ngx_queues_base_base64url_parse(value, after->data, &after->len)
-           != NGX_OK)
-    {
-        ngx_queues_api_invalid(api, NULL,
+    for (i = 0; i < api->qmcf->nhandle_keys; i++) {
+        if (ngx_queues_base_handle_parse(api->qmcf->handle_keys[i], value,
+                                         &handle, buf)
+            == NGX_OK
+            && handle.queue == 0 && handle.ms == 0)
+        {
+            *after = handle.project;
+            return NGX_OK;
+        }
+    }
+
+    ngx_queues_api_invalid(api, NULL,
                           &ngx_queues_api_list_names[NGX_QUEUES_API_LIST_TOKEN],
                           "must be a nextPageToken of an answer");
-        return NGX_ERROR;
-    }
 
-    return NGX_OK;
+    return NGX_ERROR;
 }
 
 
@@ -209,7 +234,7 @@ ngx_queues_api_list_answer(ngx_queues_api_t *api,
     ngx_queues_store_queue_t  *queue;
 
     size = sizeof("{\"queues\":[],\"nextPageToken\":\"\"}")
-           + NGX_QUEUES_API_TOKEN_MAX;
+           + NGX_QUEUES_BASE_HANDLE_TEXT_MAX;
 
     for (i = 0; i < result->nqueues; i++) {
         size += ngx_queues_api_queue_length(&result->queues[i]) + 1;
@@ -241,8 +266,14 @@ ngx_queues_api_list_answer(ngx_queues_api_t *api,
         queue = &result->queues[result->nqueues - 1];
 
         *p++ = '"';
-        p = ngx_queues_base_base64url_print(p, queue->name.data,
-                                            queue->name.len);
+        p = ngx_queues_api_list_print_token(api, p, &queue->name);
+
+        if (p == NULL) {
+            ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
+                                 "No page token could be made.");
+            return;
+        }
+
         *p++ = '"';
 
     } else {

@@ -1,6 +1,5 @@
 
-#include "ngx_queues_api.h"
-#include "ngx_queues_api_settings.h"
+#include "ngx_queues_api_queues.h"
 
 
 #define NGX_QUEUES_API_QUEUE  "/v1/organizations/{org}/projects/{project}"    \
@@ -37,6 +36,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.create"),
       NGX_QUEUES_API_BODY,
+      NGX_QUEUES_API_SMALL_BODY,
       ngx_queues_api_create },
 
     { NGX_HTTP_GET,
@@ -44,6 +44,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.list"),
       NGX_QUEUES_API_NO_BODY,
+      0,
       ngx_queues_api_list },
 
     { NGX_HTTP_GET,
@@ -51,6 +52,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.get"),
       NGX_QUEUES_API_NO_BODY,
+      0,
       ngx_queues_api_get },
 
     { NGX_HTTP_PATCH,
@@ -58,6 +60,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.update"),
       NGX_QUEUES_API_BODY,
+      NGX_QUEUES_API_SMALL_BODY,
       ngx_queues_api_update },
 
     { NGX_HTTP_DELETE,
@@ -65,6 +68,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.delete"),
       NGX_QUEUES_API_NO_BODY,
+      0,
       ngx_queues_api_delete },
 
     { NGX_HTTP_POST,
@@ -72,9 +76,10 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.purge"),
       NGX_QUEUES_API_NO_BODY,
+      0,
       ngx_queues_api_purge },
 
-    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, NULL }
+    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, 0, NULL }
 };
 
 

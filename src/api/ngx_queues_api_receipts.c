@@ -3,10 +3,8 @@
 #include "../stat/ngx_queues_stat.h"
 
 
-#define NGX_QUEUES_API_RECEIPTS_VISIBILITY_MAX  43200
-
 /* "entries[9]." */
-#define NGX_QUEUES_API_PREFIX_MAX               16
+#define NGX_QUEUES_API_PREFIX_MAX  16
 
 
 typedef enum {
@@ -81,6 +79,7 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_ANY_BODY,
+      NGX_QUEUES_API_SMALL_BODY,
       ngx_queues_api_ack },
 
     { NGX_HTTP_POST,
@@ -88,6 +87,7 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_ANY_BODY,
+      NGX_QUEUES_API_SMALL_BODY,
       ngx_queues_api_visibility },
 
     { NGX_HTTP_OPTIONS,
@@ -95,6 +95,7 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_NO_BODY,
+      0,
       ngx_queues_api_preflight },
 
     { NGX_HTTP_OPTIONS,
@@ -102,9 +103,10 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_NO_BODY,
+      0,
       ngx_queues_api_preflight },
 
-    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, NULL }
+    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, 0, NULL }
 };
 
 
@@ -316,7 +318,7 @@ ngx_queues_api_entry_parse(ngx_queues_api_t *api,
     visibility = 0;
 
     if (ngx_queues_api_integer(api, &values[1], &prefix, &names[1], 0,
-                               NGX_QUEUES_API_RECEIPTS_VISIBILITY_MAX,
+                               NGX_QUEUES_API_VISIBILITY_MAX,
                                &visibility)
         != NGX_OK)
     {

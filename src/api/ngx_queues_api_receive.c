@@ -58,10 +58,6 @@ static void ngx_queues_api_receive_lost(ngx_queues_http_op_t *op);
 static void ngx_queues_api_receive_empty(ngx_queues_api_t *api);
 static ngx_int_t ngx_queues_api_receive_keep(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
-static size_t ngx_queues_api_message_length(ngx_queues_api_t *api,
-    ngx_queues_store_message_t *message);
-static u_char *ngx_queues_api_message_print(ngx_queues_api_t *api, u_char *p,
-    ngx_queues_store_message_t *message);
 
 
 static const ngx_str_t  ngx_queues_api_receive_names[] = {
@@ -353,7 +349,8 @@ ngx_queues_api_receive_answer(ngx_queues_api_t *api,
     size = sizeof("{\"messages\":[]}");
 
     for (i = 0; i < result->nmessages; i++) {
-        size += ngx_queues_api_message_length(api, &result->messages[i]);
+        size += ngx_queues_api_message_length(&api->project,
+                                              &result->messages[i]);
     }
 
     start = ngx_queues_api_alloc(api, size);
@@ -369,7 +366,9 @@ ngx_queues_api_receive_answer(ngx_queues_api_t *api,
             *p++ = ',';
         }
 
-        p = ngx_queues_api_message_print(api, p, &result->messages[i]);
+        p = ngx_queues_api_message_print(p, &api->project,
+                                         api->qmcf->handle_keys[0], result,
+                                         &result->messages[i]);
         if (p == NULL) {
             ngx_queues_api_receive_undo(api, result);
             ctx->nclaims = 0;
@@ -521,80 +520,4 @@ ngx_queues_api_receive_empty(ngx_queues_api_t *api)
     static u_char  empty[] = "{\"messages\":[]}";
 
     ngx_queues_api_answer(api, NGX_HTTP_OK, empty, empty + sizeof(empty) - 1);
-}
-
-
-static size_t
-ngx_queues_api_message_length(ngx_queues_api_t *api,
-    ngx_queues_store_message_t *message)
-{
-    return NGX_QUEUES_API_MESSAGE_FIXED
-           + ngx_queues_base_handle_length(api->project.len)
-           + message->body.len + message->attributes.len;
-}
-
-
-static u_char *
-ngx_queues_api_message_print(ngx_queues_api_t *api, u_char *p,
-    ngx_queues_store_message_t *message)
-{
-    ngx_queues_api_receive_t  *ctx;
-    ngx_queues_base_handle_t   handle;
-
-    ctx = api->data;
-
-    handle.project = api->project;
-    handle.queue = ctx->place.queue;
-    handle.generation = ctx->place.generation;
-    handle.ms = message->id.ms;
-    handle.seq = message->id.seq;
-    handle.delayed = message->id.delayed;
-    handle.token = ctx->token;
-
-    p = ngx_queues_api_copy(p, "{\"messageId\":\"");
-    p = ngx_queues_api_message_id(p, &ctx->place, &message->id);
-
-    p = ngx_queues_api_copy(p, "\",\"receiptHandle\":\"");
-    p = ngx_queues_base_handle_print(api->qmcf->handle_keys[0], &handle, p);
-    if (p == NULL) {
-        return NULL;
-    }
-
-    p = ngx_queues_api_copy(p, "\",\"body\":\"");
-    p = ngx_cpymem(p, message->body.data, message->body.len);
-
-    p = ngx_queues_api_copy(p, "\",\"attributes\":");
-
-    if (message->attributes.len) {
-        p = ngx_cpymem(p, message->attributes.data, message->attributes.len);
-
-    } else {
-        p = ngx_queues_api_copy(p, "{}");
-    }
-
-    p = ngx_queues_api_copy(p, ",\"sentAt\":\"");
-    p = ngx_queues_base_time_print(p, (int64_t) (message->id.ms / 1000));
-
-    p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":\"");
-    p = ngx_queues_base_time_print(p, (int64_t) (message->first / 1000));
-
-    p = ngx_queues_api_copy(p, "\",\"receiveCount\":");
-    p = ngx_queues_base_decimal_print(p, message->count);
-
-    *p++ = '}';
-
-    return p;
-}
-
-
-u_char *
-ngx_queues_api_message_id(u_char *p, ngx_queues_store_place_t *place,
-    ngx_queues_store_id_t *id)
-{
-    u_char  uuid[NGX_QUEUES_BASE_UUID_SIZE];
-
-    ngx_queues_base_message_id(uuid, place->queue, place->generation, id->ms,
-                               id->seq, id->delayed);
-
-    return ngx_queues_base_uuid_print(p, uuid);
 }

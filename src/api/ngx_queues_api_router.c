@@ -4,13 +4,6 @@
 
 #define NGX_QUEUES_API_CAPTURES      3     /* org, project, queue */
 #define NGX_QUEUES_API_NAME_MAX      64    /* of organizations and projects */
-#define NGX_QUEUES_API_RECEIPTS_MAX  65536 /* bytes of a receipt call */
-
-
-typedef struct {
-    ngx_uint_t   method;
-    ngx_str_t    name;
-} ngx_queues_api_method_t;
 
 
 static ngx_int_t ngx_queues_api_find(ngx_queues_api_t *api,
@@ -248,8 +241,11 @@ ngx_queues_api_ref(ngx_queues_api_t *api)
 {
     u_char     *p;
     u_char      uuid[NGX_QUEUES_BASE_UUID_SIZE];
+    u_char      text_of_uuid[NGX_QUEUES_BASE_UUID_LEN];
     uint64_t    id;
     ngx_str_t   text;
+
+    text_of_uuid[0] = '\0';
 
     p = ngx_pnalloc(api->op->pool, 1 + NGX_QUEUES_BASE_SHORT_LEN
                                    + api->queue.len);
@@ -260,9 +256,18 @@ ngx_queues_api_ref(ngx_queues_api_t *api)
     api->ref.data = p;
 
     if (ngx_queues_base_uuid_parse(&api->queue, uuid) == NGX_OK) {
+        (void) ngx_queues_base_uuid_print(text_of_uuid, uuid);
+    }
+
+    /* in other letters than we write them it can be a name only */
+
+    if (api->queue.len == NGX_QUEUES_BASE_UUID_LEN
+        && ngx_memcmp(api->queue.data, text_of_uuid, NGX_QUEUES_BASE_UUID_LEN)
+           == 0)
+    {
         *p++ = 'u';
         p = ngx_queues_base_short_print(p, ngx_queues_base_short_id(uuid));
-        p = ngx_queues_base_uuid_print(p, uuid);
+        p = ngx_cpymem(p, text_of_uuid, NGX_QUEUES_BASE_UUID_LEN);
 
     } else if (api->queue.len == sizeof("que_") - 1 + NGX_QUEUES_BASE_SHORT_LEN
                && ngx_memcmp(api->queue.data, "que_", sizeof("que_") - 1) == 0)
@@ -306,8 +311,6 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
         api->error = NGX_QUEUES_API_UNAUTHENTICATED;
         return NGX_DECLINED;
     }
-
-    /* "org/project/": root ends in "}", so there is room to borrow */
 
     prefix.data = ngx_pnalloc(api->op->pool, api->project.len + 1);
     if (prefix.data == NULL) {
@@ -378,8 +381,8 @@ ngx_queues_api_check_body(ngx_queues_api_t *api)
 
     r = api->op->request;
 
-    if (api->route->body == NGX_QUEUES_API_ANY_BODY
-        && r->headers_in.content_length_n > NGX_QUEUES_API_RECEIPTS_MAX)
+    if (api->route->max
+        && r->headers_in.content_length_n > (off_t) api->route->max)
     {
         api->error = NGX_QUEUES_API_REQUEST_TOO_LARGE;
         return NGX_DECLINED;
@@ -497,8 +500,8 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
 
     case NGX_QUEUES_API_REQUEST_TOO_LARGE:
         ngx_queues_api_error(api, api->error, NULL,
-                             "The body is over %d bytes.",
-                             NGX_QUEUES_API_RECEIPTS_MAX);
+                             "The body is over %uz bytes.",
+                             api->route->max);
         return;
 
     default:
@@ -518,9 +521,7 @@ ngx_queues_api_run(ngx_queues_http_op_t *op)
 {
     ngx_queues_api_t *api = op->data;
 
-    if (api->route->body == NGX_QUEUES_API_ANY_BODY
-        && op->body.len > NGX_QUEUES_API_RECEIPTS_MAX)
-    {
+    if (api->route->max && op->body.len > api->route->max) {
         api->error = NGX_QUEUES_API_REQUEST_TOO_LARGE;
         ngx_queues_api_refuse(op);
         return;

@@ -3,10 +3,15 @@
 
 
 #define NGX_QUEUES_API_BODY_MAX        1048576   /* of any queue */
-#define NGX_QUEUES_API_DELAY_MAX       900
 #define NGX_QUEUES_API_ATTRIBUTES_MAX  10
 #define NGX_QUEUES_API_ATTRIBUTE_NAME  128
 #define NGX_QUEUES_API_ATTRIBUTE_VALUE 1024
+
+/* as JSON text: ten of the largest, all of it escaped, and some blanks */
+#define NGX_QUEUES_API_ATTRIBUTES_TEXT                                        \
+    (NGX_QUEUES_API_ATTRIBUTES_MAX                                            \
+     * 6 * (NGX_QUEUES_API_ATTRIBUTE_NAME + NGX_QUEUES_API_ATTRIBUTE_VALUE)   \
+     + 1024)
 
 /* "messages[9]." */
 #define NGX_QUEUES_API_PREFIX_MAX      16
@@ -75,9 +80,7 @@ ngx_queues_api_send(ngx_queues_api_t *api)
         return;
     }
 
-    /* for an error of the store, which names the message to blame */
-
-    api->data = send.batch ? api : NULL;
+    api->batch = send.batch;
 
     ngx_queues_api_started(api,
         ngx_queues_store_send(&api->root, &api->ref, send.messages, send.n,
@@ -279,6 +282,13 @@ ngx_queues_api_send_attributes(ngx_queues_api_t *api,
         goto invalid;
     }
 
+    /* blanks are stored too, and count in no other limit */
+
+    if (value->raw.len > NGX_QUEUES_API_ATTRIBUTES_TEXT) {
+        error = "has too many blanks";
+        goto invalid;
+    }
+
     ngx_queues_base_json_open(&it, value);
 
     for (n = 0;
@@ -396,7 +406,7 @@ ngx_queues_api_send_too_big(ngx_queues_api_t *api,
 
     field.data = buf;
 
-    if (api->data) {
+    if (api->batch) {
         field.len = ngx_snprintf(buf, sizeof(buf), "messages[%ui].body",
                                  result->index)
                     - buf;

@@ -1,5 +1,5 @@
 
-#include "ngx_queues_api_settings.h"
+#include "ngx_queues_api_queues.h"
 
 
 #define NGX_QUEUES_API_QUEUE_NAME_MAX  80
@@ -49,10 +49,10 @@ static const ngx_str_t  ngx_queues_api_members_of_queue[] = {
 /* default and range, from the API page */
 
 static const ngx_queues_api_range_t  ngx_queues_api_ranges[] = {
-    { 30, 0, 43200 },
-    { 0, 0, 20 },
+    { 30, 0, NGX_QUEUES_API_VISIBILITY_MAX },
+    { 0, 0, NGX_QUEUES_API_WAIT_MAX },
     { 345600, 60, 1209600 },
-    { 0, 0, 900 },
+    { 0, 0, NGX_QUEUES_API_DELAY_MAX },
     { 262144, 1024, 1048576 }
 };
 
@@ -231,9 +231,10 @@ ngx_queues_api_settings_kind(ngx_queues_api_t *api,
 size_t
 ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue)
 {
-    /* the text below and its numbers */
+    /* the text below with its numbers and times: 600 bytes at most */
 
-    return 1024 + queue->name.len;
+    return 1024 + queue->uuid.len + queue->id.len + queue->name.len
+           + queue->kind.len;
 }
 
 

@@ -20,12 +20,18 @@ typedef struct {
 
 typedef struct {
     ngx_array_t                    keys;     /* ngx_queues_auth_key_t */
+
+    /* SHA-256 at its start: to look the algorithm up each time costs more
+       than to hash */
+    EVP_MD_CTX                    *start;
     EVP_MD_CTX                    *md;
 } ngx_queues_auth_keys_t;
 
 
 static ngx_int_t ngx_queues_auth_add(ngx_conf_t *cf, ngx_array_t *keys,
     ngx_str_t *file, ngx_uint_t lineno, ngx_str_t *line);
+static ngx_int_t ngx_queues_auth_unique(ngx_conf_t *cf,
+    ngx_queues_auth_keys_t *keys, ngx_str_t *file);
 static void ngx_queues_auth_cleanup(void *data);
 static int ngx_libc_cdecl ngx_queues_auth_compare(const void *one,
     const void *two);
@@ -69,13 +75,18 @@ ngx_queues_auth_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         return NGX_ERROR;
     }
 
-    keys->md = EVP_MD_CTX_new();
-    if (keys->md == NULL) {
-        return NGX_ERROR;
-    }
-
     cln->handler = ngx_queues_auth_cleanup;
     cln->data = keys;
+
+    keys->start = EVP_MD_CTX_new();
+    keys->md = EVP_MD_CTX_new();
+
+    if (keys->start == NULL
+        || keys->md == NULL
+        || EVP_DigestInit_ex(keys->start, EVP_sha256(), NULL) != 1)
+    {
+        return NGX_ERROR;
+    }
 
     for (lineno = 1;
          ngx_queues_conf_next_line(&text, &line) == NGX_OK;
@@ -93,6 +104,33 @@ ngx_queues_auth_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
               sizeof(ngx_queues_auth_key_t), ngx_queues_auth_compare);
 
     qmcf->api_keys = keys;
+
+    return ngx_queues_auth_unique(cf, keys, &qmcf->api_keys_file);
+}
+
+
+/* Of two lines for one key only one would count, and nobody knew which. */
+
+static ngx_int_t
+ngx_queues_auth_unique(ngx_conf_t *cf, ngx_queues_auth_keys_t *keys,
+    ngx_str_t *file)
+{
+    ngx_uint_t              i;
+    ngx_queues_auth_key_t  *key;
+
+    key = keys->keys.elts;
+
+    for (i = 1; i < keys->keys.nelts; i++) {
+        if (ngx_queues_auth_compare(&key[i - 1], &key[i]) == 0) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "\"queues_api_keys\": \"%V\" and \"%V\" have the "
+                          "same key in %V: make one line of them, with all "
+                          "permissions and resources",
+                          &key[i - 1].principal.name, &key[i].principal.name,
+                          file);
+            return NGX_ERROR;
+        }
+    }
 
     return NGX_OK;
 }
@@ -141,6 +179,7 @@ ngx_queues_auth_cleanup(void *data)
 {
     ngx_queues_auth_keys_t *keys = data;
 
+    EVP_MD_CTX_free(keys->start);
     EVP_MD_CTX_free(keys->md);
 }
 
@@ -200,7 +239,7 @@ ngx_queues_auth_find(ngx_queues_auth_keys_t *keys, ngx_str_t *token)
     ngx_queues_auth_key_t  *key;
 
     if (token->len == 0
-        || EVP_DigestInit_ex(keys->md, EVP_sha256(), NULL) != 1
+        || EVP_MD_CTX_copy_ex(keys->md, keys->start) != 1
         || EVP_DigestUpdate(keys->md, token->data, token->len) != 1
         || EVP_DigestFinal_ex(keys->md, hash, NULL) != 1)
     {

@@ -100,7 +100,7 @@ ngx_queues_conf_create_loc(ngx_conf_t *cf)
 
     qlcf->auth = NGX_CONF_UNSET;
 
-    /* qlcf->api is not inherited, as no content handler is */
+    /* qlcf->api and its handler are not inherited, as no handler is */
 
     return qlcf;
 }
@@ -112,11 +112,24 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
     ngx_queues_conf_loc_t *prev = parent;
     ngx_queues_conf_loc_t *conf = child;
 
-    ngx_queues_conf_main_t  *qmcf;
+    ngx_queues_conf_main_t    *qmcf;
+    ngx_http_core_loc_conf_t  *clcf;
 
     ngx_conf_merge_value(conf->auth, prev->auth, 1);
 
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    /* "if" and "limit_except" make locations without a name of their own */
+
+    if (clcf->noname && conf->api == 0) {
+        conf->api = prev->api;
+        conf->handler = prev->handler;
+    }
+
     if (conf->api) {
+        clcf->handler = conf->handler;
+        prev->serves = 1;
+
         qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
 
         qmcf->used = 1;

@@ -53,6 +53,9 @@ typedef struct {
 typedef struct {
     ngx_flag_t                      auth;
     ngx_uint_t                      api;           /* 0: no API here */
+    ngx_http_handler_pt             handler;       /* of the API */
+    unsigned                        serves:1;      /* a location right below
+                                                      has an API */
 } ngx_queues_conf_loc_t;
 
 
@@ -67,7 +70,10 @@ char *ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf);
 void *ngx_queues_conf_create_loc(ngx_conf_t *cf);
 char *ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child);
 
-/* Setters of directives that are more than one stock slot. */
+/*
+ * Setters of directives that are more than one stock slot.  Before that of an
+ * API its handler is in the location's conf.
+ */
 char *ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -47,7 +47,7 @@ typedef struct {
     ngx_queues_http_line_t        *line;
     ngx_event_t                    timer;     /* the end of the wait */
     ngx_queues_http_wait_state_e   state;
-    ngx_uint_t                     ended;     /* while a try was under way */
+    ngx_uint_t                     ended;     /* the last try is under way */
     ngx_uint_t                     since;     /* wakes before the first look */
     ngx_queues_http_try_pt         try;       /* see ngx_queues_http_park() */
     ngx_queues_http_op_pt          end;
@@ -93,13 +93,16 @@ typedef ngx_int_t (*ngx_queues_http_error_pt)(ngx_http_request_t *r,
 ngx_queues_http_op_t *ngx_queues_http_op_create(ngx_http_request_t *r);
 
 /*
- * Reads the body of at most max bytes into op->body, then calls the handler.
+ * Reads the body into op->body, then calls the handler.
  * ngx_queues_http_no_body() discards what there is of a body.
  */
 ngx_int_t ngx_queues_http_read_body(ngx_queues_http_op_t *op,
     ngx_queues_http_op_pt handler);
 ngx_int_t ngx_queues_http_no_body(ngx_queues_http_op_t *op,
     ngx_queues_http_op_pt handler);
+
+/* Gives a body's memory back where it was an allocation of its own. */
+void ngx_queues_http_drop_body(ngx_queues_http_op_t *op);
 
 /*
  * Everyone who will come back to the operation holds it; the last release of

@@ -1,6 +1,8 @@
 
 #include "ngx_queues_http.h"
 
+#include <poll.h>
+
 
 static ngx_int_t ngx_queues_http_send(ngx_http_request_t *r,
     ngx_uint_t status, ngx_str_t *body);
@@ -69,6 +71,10 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
     ngx_buf_t    *b;
     ngx_chain_t   out;
 
+    /* what was done cannot become 304 or 412 by a header of the request */
+
+    r->disable_not_modified = 1;
+
     r->headers_out.status = status;
     r->headers_out.content_length_n = body->len;
 
@@ -136,9 +142,7 @@ ngx_queues_http_add_header(ngx_http_request_t *r, const char *name,
 ngx_uint_t
 ngx_queues_http_client_gone(ngx_queues_http_op_t *op)
 {
-    int                n;
-    char               buf[1];
-    ngx_err_t          err;
+    struct pollfd      pfd;
     ngx_connection_t  *c;
 
     c = op->request->connection;
@@ -149,25 +153,13 @@ ngx_queues_http_client_gone(ngx_queues_http_op_t *op)
 
 #if (NGX_HTTP_V2)
     if (op->request->stream) {
-        return 0;
+        c = op->request->stream->connection->connection;
     }
 #endif
 
-    if (c->fd == (ngx_socket_t) -1) {
-        return 0;
-    }
+    pfd.fd = c->fd;
+    pfd.events = POLLRDHUP;
+    pfd.revents = 0;
 
-    n = recv(c->fd, buf, 1, MSG_PEEK);
-
-    if (n > 0) {
-        return 0;
-    }
-
-    if (n == 0) {
-        return 1;
-    }
-
-    err = ngx_socket_errno;
-
-    return err != NGX_EAGAIN && err != NGX_EINTR;
+    return poll(&pfd, 1, 0) == 1;
 }

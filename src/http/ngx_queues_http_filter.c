@@ -38,13 +38,25 @@ ngx_queues_http_replaced(ngx_http_request_t *r)
 {
     ngx_queues_conf_loc_t  *qlcf;
 
+    static ngx_str_t  prefix = ngx_string("/v1/");
+
     if (r->err_status < NGX_HTTP_BAD_REQUEST || r != r->main) {
         return 0;
     }
 
     qlcf = ngx_http_get_module_loc_conf(r, ngx_queues_module);
 
-    return qlcf->api != 0;
+    if (qlcf->api) {
+        return 1;
+    }
+
+    /* a path that cannot be decoded is refused before it has a location */
+
+    return qlcf->serves
+           && r->uri.len == 0
+           && r->uri_start
+           && r->uri_end - r->uri_start > (ssize_t) prefix.len
+           && ngx_memcmp(r->uri_start, prefix.data, prefix.len) == 0;
 }
 
 

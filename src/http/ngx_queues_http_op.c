@@ -180,6 +180,34 @@ ngx_queues_http_body_handler(ngx_http_request_t *r)
 
 
 /*
+ * A chunked body of some bytes stands in a buffer of client_body_buffer_size.
+ * Variables of the body are empty afterwards, not dangling.
+ */
+
+void
+ngx_queues_http_drop_body(ngx_queues_http_op_t *op)
+{
+    ngx_buf_t                *b;
+    ngx_http_request_body_t  *rb;
+
+    rb = op->request->request_body;
+
+    ngx_str_null(&op->body);
+
+    if (rb == NULL || rb->buf == NULL) {
+        return;
+    }
+
+    b = rb->buf;
+
+    if (b->temporary && ngx_pfree(op->request->pool, b->start) == NGX_OK) {
+        rb->buf = NULL;
+        rb->bufs = NULL;
+    }
+}
+
+
+/*
  * A body may be missing, in one buffer, in several (chunked, HTTP/2), or in a
  * file where it is larger than client_body_buffer_size.
  */

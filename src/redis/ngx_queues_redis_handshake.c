@@ -197,6 +197,13 @@ static ngx_uint_t
 ngx_queues_redis_handshake_tolerated(ngx_queues_redis_link_t *l,
     ngx_str_t *text)
 {
+    if (l->step == NGX_QUEUES_REDIS_HANDSHAKE_SETNAME) {
+
+        /* the name is for people who look at CLIENT LIST */
+
+        return ngx_queues_redis_error_parse(text) == NGX_QUEUES_REDIS_NOPERM;
+    }
+
     if (l->step != NGX_QUEUES_REDIS_HANDSHAKE_LOAD) {
         return 0;
     }

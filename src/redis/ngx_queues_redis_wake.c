@@ -49,6 +49,7 @@ static void ngx_queues_redis_watch_join(ngx_queues_redis_link_t *l,
 static void ngx_queues_redis_wake_ready(ngx_queues_redis_link_t *l);
 static void ngx_queues_redis_wake_reply(ngx_queues_redis_link_t *l,
     ngx_queues_redis_reply_t *reply);
+static void ngx_queues_redis_wake_refused(void);
 static void ngx_queues_redis_wake_push(ngx_queues_redis_link_t *l,
     ngx_queues_redis_reply_t *reply);
 static ngx_queues_redis_watch_t *ngx_queues_redis_wake_channel(
@@ -289,7 +290,9 @@ ngx_queues_redis_wake_reply(ngx_queues_redis_link_t *l,
 
     case NGX_QUEUES_REDIS_ERROR:
 
-        /* joining was refused: waiters look by themselves now and then */
+        /* joining was refused: the next one who waits asks again */
+
+        ngx_queues_redis_wake_refused();
 
         if (ngx_queues_redis_wake.logged != ngx_time()) {
             ngx_queues_redis_wake.logged = ngx_time();
@@ -308,6 +311,30 @@ ngx_queues_redis_wake_reply(ngx_queues_redis_link_t *l,
     }
 
     ngx_queues_redis_reply_free(reply);
+}
+
+
+/* the error does not say which channel it is for */
+
+static void
+ngx_queues_redis_wake_refused(void)
+{
+    ngx_queue_t               *q;
+    ngx_queues_redis_wake_t   *wake;
+    ngx_queues_redis_watch_t  *watch;
+
+    wake = &ngx_queues_redis_wake;
+
+    for (q = ngx_queue_head(&wake->watches);
+         q != ngx_queue_sentinel(&wake->watches);
+         q = ngx_queue_next(q))
+    {
+        watch = ngx_queue_data(q, ngx_queues_redis_watch_t, queue);
+
+        if (watch->state == NGX_QUEUES_REDIS_WATCH_JOINING) {
+            watch->state = NGX_QUEUES_REDIS_WATCH_NONE;
+        }
+    }
 }
 
 

@@ -6,7 +6,7 @@
 #define NGX_QUEUES_STAT_MINUTE       60000
 
 
-static void ngx_queues_stat_address(struct sockaddr *sockaddr,
+static ngx_int_t ngx_queues_stat_address(struct sockaddr *sockaddr,
     u_char *address);
 static ngx_queues_stat_invalid_t *ngx_queues_stat_set(
     ngx_queues_stat_zone_t *z, u_char *address);
@@ -31,7 +31,9 @@ ngx_queues_stat_invalid_wait(ngx_queues_conf_main_t *qmcf,
     ngx_msec_int_t              left;
     ngx_queues_stat_invalid_t  *slot;
 
-    ngx_queues_stat_address(sockaddr, address);
+    if (ngx_queues_stat_address(sockaddr, address) != NGX_OK) {
+        return 0;
+    }
 
     /* without the lock: at worst a slot that is just changing is misread */
 
@@ -55,7 +57,9 @@ ngx_queues_stat_invalid_add(ngx_queues_conf_main_t *qmcf,
     u_char                      address[NGX_QUEUES_STAT_ADDRESS_SIZE];
     ngx_queues_stat_invalid_t  *set, *slot;
 
-    ngx_queues_stat_address(sockaddr, address);
+    if (ngx_queues_stat_address(sockaddr, address) != NGX_OK) {
+        return;
+    }
 
     /* the pool's mutex is freed by nginx where its holder dies */
 
@@ -81,9 +85,12 @@ ngx_queues_stat_invalid_add(ngx_queues_conf_main_t *qmcf,
 }
 
 
-/* IPv4 as mapped; anything else, a Unix socket, is one address */
+/*
+ * IPv4 as mapped.  The clients of a Unix socket are not told apart, so none of
+ * them is limited: NGX_DECLINED.
+ */
 
-static void
+static ngx_int_t
 ngx_queues_stat_address(struct sockaddr *sockaddr, u_char *address)
 {
     struct sockaddr_in   *sin;
@@ -99,7 +106,7 @@ ngx_queues_stat_address(struct sockaddr *sockaddr, u_char *address)
     case AF_INET6:
         sin6 = (struct sockaddr_in6 *) sockaddr;
         ngx_memcpy(address, &sin6->sin6_addr, NGX_QUEUES_STAT_ADDRESS_SIZE);
-        break;
+        return NGX_OK;
 #endif
 
     case AF_INET:
@@ -107,10 +114,10 @@ ngx_queues_stat_address(struct sockaddr *sockaddr, u_char *address)
         address[10] = 0xff;
         address[11] = 0xff;
         ngx_memcpy(&address[12], &sin->sin_addr, 4);
-        break;
+        return NGX_OK;
 
     default:
-        break;
+        return NGX_DECLINED;
     }
 }
 

@@ -18,7 +18,7 @@ sub run {
     my ($o, $name, %does) = @_;
 
     my $self = bless {
-        o => $o, name => $name, later => [], calm => 1,
+        o => $o, name => $name, later => [], calm => 1, pause => 0.001,
         journal => Soak::Journal->new($o->{journals}, $name),
         http => Soak::Http->new(%$o),
     }, 'Soak::Receiver';

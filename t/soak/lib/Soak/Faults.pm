@@ -2,11 +2,24 @@ package Soak::Faults;
 
 # What is done to the server meanwhile, and when it was over:
 #
-#     fault  kind (redis, worker, reload), number; pids of workers that end
+#     fault  kind, number; pids of workers that end
 #     left   kind, pid, seconds: a worker that a reload replaced has ended
 #
 # begin is when it was done; end when Redis answers again, or the new workers
-# serve.
+# serve. Kinds:
+#
+#     redis    killed by SIGKILL, and started again on the same directory
+#     worker   killed by SIGKILL
+#     reload
+#     term     nginx is ended by SIGTERM, at once, and started again
+#     node     master and workers are killed by SIGKILL, and started again
+#     stop     Redis does not run for three seconds, which nobody may notice
+#     freeze   nor for so long that commands or links are given up; nginx
+#              reloads meanwhile
+#     kick     Redis closes the connections for commands, for hints, or both
+#     flush    FUNCTION FLUSH
+#     full     Redis' memory is full, and nginx reloads meanwhile
+#     rewrite  Redis writes its file anew
 
 use strict;
 use warnings;
@@ -16,6 +29,9 @@ use Time::HiRes 'sleep';
 
 use NgxQueues::Wait 'scaled';
 use Soak::Journal 'now';
+
+# seconds between two of them, at least
+my $short = 2.5;
 
 sub new {
     my ($class, %options) = @_;
@@ -34,11 +50,12 @@ sub run {
 
     # some of the others happen while Redis is away
 
-    my $inside = int($many{redis} / 2);
+    my $inside = int(($many{redis} || 0) / 2);
 
     for my $i (1 .. $#kinds) {
         last if !$inside;
-        next if $kinds[$i - 1] ne 'redis' || $kinds[$i] eq 'redis';
+        next if $kinds[$i - 1] ne 'redis'
+                || $kinds[$i] !~ /^(?:worker|reload)$/;
 
         $kinds[$i - 1] = "redis $kinds[$i]";
         $kinds[$i] = '';
@@ -46,7 +63,7 @@ sub run {
     }
 
     for my $i (0 .. $#kinds) {
-        $self->rest($begin + ($i + 0.8 + rand 0.4) * $each - now);
+        $self->rest(max $short, $begin + ($i + 0.8 + rand 0.4) * $each - now);
 
         my ($kind, $within) = split / /, $kinds[$i] or next;
 
@@ -97,7 +114,7 @@ sub done {
 
     $self->{journal}->write(fault => $begin, $end,
                             { kind => $kind, number => $number }, @pids);
-    $self->{say}->(sprintf '%-6s %2d  %.2f s', $kind, $number, $end - $begin);
+    $self->{say}->(sprintf '%-7s %2d  %.2f s', $kind, $number, $end - $begin);
 }
 
 sub redis {
@@ -137,6 +154,96 @@ sub reload {
     $self->{server}->reload;
     $self->{leaving}{$_} = $begin for @old;
     $self->done(reload => $begin, @old);
+}
+
+sub term {
+    my ($self) = @_;
+
+    my $begin = now;
+
+    $self->{server}->terminate;
+    $self->{server}->start;
+    $self->done(term => $begin);
+}
+
+sub node {
+    my ($self) = @_;
+
+    my $begin = now;
+
+    $self->{server}->kill;
+    $self->{server}->start;
+    $self->done(node => $begin);
+}
+
+sub stop {
+    my ($self) = @_;
+
+    $self->hold(stop => 3);
+}
+
+sub freeze {
+    my ($self) = @_;
+
+    $self->hold(freeze => 5.5 + rand 9);
+}
+
+sub hold {
+    my ($self, $kind, $seconds) = @_;
+
+    my $begin = now;
+
+    $self->{server}->redis->stop;
+    $self->rest($seconds / 2);
+    $self->reload if $kind eq 'freeze';
+    $self->rest($seconds / 2);
+    $self->{server}->redis->cont;
+    $self->done($kind => $begin);
+}
+
+sub kick {
+    my ($self) = @_;
+
+    my $begin = now;
+    my $client = $self->{server}->redis->client;
+
+    for my $type ((['normal'], ['pubsub'], [qw/normal pubsub/])[rand 3]) {
+        $client->call(qw/CLIENT KILL TYPE/, $_) for @$type;
+    }
+
+    $self->done(kick => $begin);
+}
+
+sub flush {
+    my ($self) = @_;
+
+    my $begin = now;
+
+    $self->{server}->redis->client->call(qw/FUNCTION FLUSH/);
+    $self->done(flush => $begin);
+}
+
+sub full {
+    my ($self) = @_;
+
+    my $begin = now;
+    my $client = $self->{server}->redis->client;
+
+    $client->call(qw/CONFIG SET maxmemory 1/);
+    $self->rest(1);
+    $self->reload;
+    $self->rest(1);
+    $client->call(qw/CONFIG SET maxmemory 0/);
+    $self->done(full => $begin);
+}
+
+sub rewrite {
+    my ($self) = @_;
+
+    my $begin = now;
+
+    $self->{server}->redis->client->call('BGREWRITEAOF');
+    $self->done(rewrite => $begin);
 }
 
 # what has not ended after so many seconds

@@ -86,28 +86,30 @@ sub outcomes {
 
         next if $status =~ /^20[01]$/;
 
-        my $why = $status eq '503' ? $self->excuse($r, 'redis')
+        my @kinds = $status eq '503'
+            ? (qw/redis kick freeze term/, $r->{event} eq 'send' ? 'full' : ())
             : $status =~ /^none:(?:closed|reset)/
-                ? $self->excuse($r, 'worker')
-                  || ($status =~ /:kept$/ && $self->excuse($r, 'reload'))
-            : undef;
+                ? (qw/worker term node/, $status =~ /:kept$/ ? 'reload' : ())
+            : $status eq 'none:refused' ? qw/term node/ : ();
 
         $self->problem(outcome => "answered $status, and no fault explains it",
                        $r, $self->nearest($r))
-            if !$why;
+            if !$self->excuse($r, @kinds);
     }
 }
 
-# a fault of this kind that a request met
+# a fault of these kinds that a request met
 
 sub excuse {
-    my ($self, $r, $kind) = @_;
+    my ($self, $r, @kinds) = @_;
 
-    my $after = $kind eq 'worker' ? 0 : $self->{limit};
+    my %kinds = map { $_ => 1 } @kinds;
 
     return first {
-        $_->{kind} eq $kind && $r->{begin} < ($_->{gone} // $_->{end}) + $after
-        && $r->{end} > $_->{begin}
+        $kinds{ $_->{kind} } && $r->{end} > $_->{begin}
+        && $r->{begin} < ($_->{gone} // $_->{end})
+                         + ($_->{kind} =~ /^(?:worker|term|node)$/ ? 0
+                            : $self->{limit})
     } @{ $self->{fault} };
 }
 
@@ -450,7 +452,7 @@ sub waits {
         $self->problem(wait => sprintf('a wait of %d s ended after %.2f s',
                        $r->{wait}, $waited), $r, $self->nearest($r))
             if $waited < $r->{wait} - 0.02
-               && !$self->excuse($r, 'reload');
+               && !$self->excuse($r, qw/reload term/);
     }
 
     for my $r (@{ $self->{recv} }) {
@@ -458,7 +460,7 @@ sub waits {
 
         $self->problem(wait => sprintf('a wait of %d s took %.2f s more',
                        $r->{wait}, $late), $r, $self->nearest($r))
-            if $late > $self->{grace} && !$self->excuse($r, 'redis');
+            if $late > $self->{grace} && !$self->excuse($r, qw/redis kick stop freeze/);
     }
 }
 

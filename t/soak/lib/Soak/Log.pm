@@ -18,22 +18,35 @@ my $link = qr/connection for (?:commands|hints)/;
 my $broken = qr/(?:Redis\ closed\ it
                 |(?:cannot\ (?:connect|read|write))(?:\ $errno)?
                 |Redis\ is\ loading\ its\ data)/x;
-my $while = qr/ while talking to Redis unix:\S+/;
+my $while = qr/ while talking to Redis (?:unix:\S+|127\.0\.0\.1:\d+)/;
 my $request = qr/, client: 127\.0\.0\.1, server: localhost, request: "POST /;
 my $unavailable = qr/(?:no\ connection\ to\ Redis
                       |connection\ to\ Redis\ lost,\ outcome\ unknown
                       |Redis\ is\ loading\ its\ data)/x;
 
-# kind of fault, level, text
+my $late = qr/(?:no\ answer\ from\ Redis\ in\ time,\ outcome\ unknown
+               |$unavailable)/x;
+
+# kinds of fault, none: at any time; level, text
 
 my @explained = (
-    [redis => error => qr/^$link lost: $broken$while$/],
+    ['redis kick' => error => qr/^$link lost: $broken$while$/],
     [redis => error => qr/^no $link: $broken$while$/],
-    [redis => error => qr/^connect\(\) to unix:\S+ failed $errno$while$/],
+    [redis => error => qr/^connect\(\) to \S+ failed $errno$while$/],
     [redis => error => qr/^Redis answered: "LOADING [^"]+"$while$/],
-    [redis => error => qr/^(?:recv|send|writev)\(\) failed $errno$while$/],
-    [redis => error => qr/^the store is unavailable: $unavailable$request/],
-    [redis => warn =>
+    ['redis kick' => error => qr/^(?:recv|send|writev)\(\) failed $errno$while$/],
+    ['redis kick term' => error =>
+        qr/^the store is unavailable: $unavailable$request/],
+    [freeze => error =>
+        qr/^$link lost: no answer to (?:a command|PING) \(110: [^)]+\)$while$/],
+    [freeze => error =>
+        qr/^no $link: not ready within the connect timeout \(110: .*\)$while$/],
+    [freeze => error => qr/^the store is unavailable: $late$request/],
+    [freeze => warn =>
+        qr/^messages that nobody received were not given back \($late/],
+    [full => error =>
+        qr/^the store is unavailable: Redis is out of memory$request/],
+    ['redis kick' => warn =>
         qr/^messages that nobody received were not given back \($unavailable/],
     [worker => alert => qr/^worker process (\d+) exited on signal 9$/],
     ['' => warn => qr/^a client request body is buffered to a temporary file/],
@@ -67,10 +80,10 @@ sub line {
                              $year - 1900, 0, 0, -1) - $self->{clock};
 
     for (@explained) {
-        my ($kind, $of, $pattern) = @$_;
+        my ($kinds, $of, $pattern) = @$_;
 
         next if $level ne $of || $text !~ $pattern;
-        next if $kind && !$self->fault($kind, $when, $1);
+        next if $kinds && !$self->fault($kinds, $when, $1);
 
         $self->{count}{$level}++;
         return;
@@ -82,12 +95,14 @@ sub line {
 # the log's times are whole seconds
 
 sub fault {
-    my ($self, $kind, $when, $pid) = @_;
+    my ($self, $kinds, $when, $pid) = @_;
+
+    my %kinds = map { $_ => 1 } split / /, $kinds;
 
     return scalar grep {
-        $_->{kind} eq $kind && $when > $_->{begin} - 1.1
+        $kinds{ $_->{kind} } && $when > $_->{begin} - 1.1
         && $when < $_->{end} + $self->{limit} + 0.1
-        && ($kind ne 'worker' || grep { $_ == $pid } @{ $_->{items} })
+        && ($kinds ne 'worker' || grep { $_ == $pid } @{ $_->{items} })
     } @{ $self->{faults} };
 }
 

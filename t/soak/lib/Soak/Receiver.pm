@@ -94,7 +94,7 @@ sub received {
         map { "$_->{id}:$_->{count}:$_->{key}:$_->{exact}" } @$messages);
 
     if ($status ne '200') {
-        sleep 0.05;
+        sleep($self->{pause} // 0.05);
         return;
     }
 

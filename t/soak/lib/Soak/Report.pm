@@ -6,7 +6,7 @@ package Soak::Report;
 use strict;
 use warnings;
 
-use List::Util qw/max min/;
+use List::Util qw/first max min/;
 
 use Soak::Journal;
 
@@ -50,7 +50,7 @@ sub gaps {
 
     for my $i (0 .. $#faults) {
         my $fault = $faults[$i];
-        my ($from, $to) = ($fault->{begin} - 0.5, $fault->{end} + 4);
+        my $to = $fault->{end} + 4;
 
         # others may follow at once, or have been a part of it
 
@@ -58,12 +58,14 @@ sub gaps {
             $_->{begin} > $fault->{end}
         } @faults;
 
-        my @ends = map { $_->{end} }
-            grep { $_->{end} > $from && $_->{begin} < $to } @good;
-        my $gap = max 0, map { $ends[$_] - $ends[$_ - 1] } 1 .. $#ends;
+        my @ends = map { $_->{end} } @good;
+        my $first = first { $ends[$_] > $fault->{begin} } 0 .. $#ends;
+        my $last = first { $ends[$_] > max $fault->{end}, $to - 3 } 0 .. $#ends;
+        my $gap = max 0, map { $ends[$_] - $ends[$_ - 1] }
+            max($first // 1, 1) .. $last // $#ends;
         my @bad = grep {
             $_->{status} ne '201' && $_->{begin} > $fault->{begin}
-            && $_->{begin} < $to && $_->{end} > $fault->{end}
+            && $_->{end} < $to && $_->{end} > $fault->{end}
         } @probes;
         my $late = max 0, map { $_->{end} - $fault->{end} } @bad;
 

@@ -1,10 +1,11 @@
 
 /*
- * A queue as JSON: its settings read and written.  For src/api only.
+ * Queues: their settings read and written as JSON, and their list.  For
+ * src/api only.
  */
 
-#ifndef _NGX_QUEUES_API_SETTINGS_H_INCLUDED_
-#define _NGX_QUEUES_API_SETTINGS_H_INCLUDED_
+#ifndef _NGX_QUEUES_API_QUEUES_H_INCLUDED_
+#define _NGX_QUEUES_API_QUEUES_H_INCLUDED_
 
 
 #include "ngx_queues_api.h"
@@ -35,4 +36,4 @@ void ngx_queues_api_list(ngx_queues_api_t *api);
 #pragma GCC visibility pop
 
 
-#endif /* _NGX_QUEUES_API_SETTINGS_H_INCLUDED_ */
+#endif /* _NGX_QUEUES_API_QUEUES_H_INCLUDED_ */
