@@ -54,14 +54,11 @@ sub names {
         @names) . "\\],\"nextPageToken\":$token}\$";
 }
 
-# the token of a page is base64url of its last name
+# the token of another page is sealed: t/paging.t follows them
 
-sub token {
-    require MIME::Base64;
-    return MIME::Base64::encode_base64url($_[0]);
-}
+our $token = '"AQ[A-Za-z0-9_-]{40,}"';
 
-plan tests => 6 * 2 + 2 * 4 + 4 * 2 + 2 * 3 + @names + 9 * 2 + 7 + 5 * 2 + 4 * 2
+plan tests => 6 * 2 + 2 * 4 + 4 * 2 + 2 * 3 + @names + 7 * 2 + 8 + 5 * 2 + 4 * 2
               + 7 * 2;
 
 run_tests();
@@ -118,29 +115,27 @@ __DATA__
 
 
 
-=== list: pages in order of names, a prefix
+=== list: the first page in order of names, a prefix
 --- request eval
-["GET $::l", "GET $::l?pageToken=" . main::token("a-49"),
- "GET $::l?pageSize=100", "GET $::l?pageSize=2&prefix=a-1",
- "GET $::l?pageSize=2&prefix=a-1&pageToken=" . main::token("a-18"),
+["GET $::l", "GET $::l?pageSize=100", "GET $::l?pageSize=2&prefix=a-1",
  "GET $::l?prefix=a%2D5&pageSize=5&", "GET $::l?prefix=none",
  "GET $::l?prefix=&pageSize=55",
  "GET /v1/organizations/o/projects/lis/queues"]
---- error_code eval: [(200) x 9]
+--- error_code eval: [(200) x 7]
 --- response_body_like eval
-[main::names('"' . main::token("a-49") . '"', @::names[0 .. 49]),
- main::names("null", @::names[50 .. 54]), main::names("null", @::names),
- main::names('"' . main::token("a-11") . '"', "a-10", "a-11"),
- main::names("null", "a-19"), main::names("null", @::names[50 .. 54]),
- main::names("null"), main::names("null", @::names), main::names("null")]
+[main::names($::token, @::names[0 .. 49]), main::names("null", @::names),
+ main::names($::token, "a-10", "a-11"),
+ main::names("null", @::names[50 .. 54]), main::names("null"),
+ main::names("null", @::names), main::names("null")]
 
 
 
 === list: what is wrong
 --- request eval
 [map { "GET $::l?$_" } "pageSize=0", "pageSize=101", "pageSize=1.0",
- "pageSize=", "prefix=a&prefix=b", "page=1", "pageToken=%2B"]
---- error_code eval: [(400) x 7]
+ "pageSize=", "prefix=a&prefix=b", "page=1", "pageToken=%2B",
+ "pageToken=YS00OQ"]
+--- error_code eval: [(400) x 8]
 
 
 

@@ -1,5 +1,8 @@
 
 #include "ngx_queues_api_queues.h"
+#include "../base/ngx_queues_base_bytes.h"
+
+#include <openssl/evp.h>
 
 
 #define NGX_QUEUES_API_PAGE          50
@@ -19,6 +22,8 @@ static ngx_int_t ngx_queues_api_list_params(ngx_queues_api_t *api,
     ngx_str_t *values);
 static ngx_int_t ngx_queues_api_list_size(ngx_queues_api_t *api,
     ngx_str_t *value, ngx_uint_t *size);
+static ngx_int_t ngx_queues_api_list_mark(ngx_queues_api_t *api,
+    ngx_queues_base_handle_t *handle);
 static u_char *ngx_queues_api_list_print_token(ngx_queues_api_t *api,
     u_char *p, ngx_str_t *name);
 static ngx_int_t ngx_queues_api_list_token(ngx_queues_api_t *api,
@@ -145,7 +150,9 @@ ngx_queues_api_list_size(ngx_queues_api_t *api, ngx_str_t *value,
 /*
  * A token is the last name of the page before, so that it holds while queues
  * come and go.  It may be a name that the principal may not know, so it is
- * sealed: as a handle of no queue, with the name in the project's place.
+ * sealed: as a handle of no queue, with the name in the project's place.  It
+ * bears a mark of its project: in another one, where the principal makes
+ * queues as it likes, their order would tell the name.
  */
 
 static u_char *
@@ -156,9 +163,33 @@ ngx_queues_api_list_print_token(ngx_queues_api_t *api, u_char *p,
 
     ngx_memzero(&handle, sizeof(ngx_queues_base_handle_t));
 
+    if (ngx_queues_api_list_mark(api, &handle) != NGX_OK) {
+        return NULL;
+    }
+
     handle.project = *name;
 
     return ngx_queues_base_handle_print(api->qmcf->handle_keys[0], &handle, p);
+}
+
+
+static ngx_int_t
+ngx_queues_api_list_mark(ngx_queues_api_t *api,
+    ngx_queues_base_handle_t *handle)
+{
+    u_char  hash[EVP_MAX_MD_SIZE];
+
+    if (EVP_Digest(api->project.data, api->project.len, hash, NULL,
+                   EVP_sha256(), NULL)
+        != 1)
+    {
+        return NGX_ERROR;
+    }
+
+    handle->generation = ngx_queues_base_bytes_read(hash, 6);
+    handle->token = ngx_queues_base_bytes_read(hash + 6, 5);
+
+    return NGX_OK;
 }
 
 
@@ -168,7 +199,7 @@ ngx_queues_api_list_token(ngx_queues_api_t *api, ngx_str_t *value,
 {
     u_char                    *buf;
     ngx_uint_t                 i;
-    ngx_queues_base_handle_t   handle;
+    ngx_queues_base_handle_t   handle, mark;
 
     ngx_str_null(after);
 
@@ -181,11 +212,18 @@ ngx_queues_api_list_token(ngx_queues_api_t *api, ngx_str_t *value,
         return NGX_ERROR;
     }
 
+    if (ngx_queues_api_list_mark(api, &mark) != NGX_OK) {
+        ngx_queues_api_no_memory(api);
+        return NGX_ERROR;
+    }
+
     for (i = 0; i < api->qmcf->nhandle_keys; i++) {
         if (ngx_queues_base_handle_parse(api->qmcf->handle_keys[i], value,
                                          &handle, buf)
             == NGX_OK
-            && handle.queue == 0 && handle.ms == 0)
+            && handle.queue == 0
+            && handle.generation == mark.generation
+            && handle.token == mark.token)
         {
             *after = handle.project;
             return NGX_OK;

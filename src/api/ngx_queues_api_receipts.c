@@ -389,7 +389,8 @@ ngx_queues_api_receipt_open(ngx_queues_api_t *api, ngx_str_t *raw,
     for (i = 0; i < api->qmcf->nhandle_keys; i++) {
         if (ngx_queues_base_handle_parse(api->qmcf->handle_keys[i], &text,
                                          handle, buf)
-            == NGX_OK)
+            == NGX_OK
+            && handle->queue)
         {
             return NGX_OK;
         }

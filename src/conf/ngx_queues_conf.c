@@ -112,8 +112,10 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
     ngx_queues_conf_loc_t *prev = parent;
     ngx_queues_conf_loc_t *conf = child;
 
+    ngx_queues_conf_loc_t     *server;
     ngx_queues_conf_main_t    *qmcf;
     ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_core_srv_conf_t  *cscf;
 
     ngx_conf_merge_value(conf->auth, prev->auth, 1);
 
@@ -128,7 +130,12 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
 
     if (conf->api) {
         clcf->handler = conf->handler;
-        prev->serves = 1;
+
+        /* of the server, however deep the location is */
+
+        cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
+        server = cscf->ctx->loc_conf[ngx_queues_module.ctx_index];
+        server->serves = 1;
 
         qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
 

@@ -54,8 +54,8 @@ typedef struct {
     ngx_flag_t                      auth;
     ngx_uint_t                      api;           /* 0: no API here */
     ngx_http_handler_pt             handler;       /* of the API */
-    unsigned                        serves:1;      /* a location right below
-                                                      has an API */
+    unsigned                        serves:1;      /* a location of this
+                                                      server has an API */
 } ngx_queues_conf_loc_t;
 
 

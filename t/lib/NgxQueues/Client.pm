@@ -48,6 +48,7 @@ use warnings;
 use Errno qw/EAGAIN EWOULDBLOCK EINTR/;
 use IO::Select;
 use IO::Socket::INET;
+use IO::Socket::IP;
 use IO::Socket::UNIX;
 use JSON::PP ();
 use Time::HiRes qw/time sleep/;
@@ -141,7 +142,9 @@ sub connect {
         $fh = IO::Socket::UNIX->new(Peer => $self->{unix});
 
     } else {
-        $fh = IO::Socket::INET->new(PeerAddr => $self->{host},
+        my $class = 'IO::Socket::' . ($self->{host} =~ /:/ ? 'IP' : 'INET');
+
+        $fh = $class->new(PeerAddr => $self->{host},
             PeerPort => $self->{port}, Timeout => $self->{timeout},
             $self->{local} ? (LocalAddr => $self->{local}) : ());
     }
@@ -182,7 +185,8 @@ sub compose {
     $body = $json->encode($body) if ref $body;
 
     my %headers = (
-        'Host' => $self->{unix} ? 'localhost' : "$self->{host}:$self->{port}",
+        'Host' => $self->{unix} || $self->{host} =~ /:/ ? 'localhost'
+                  : "$self->{host}:$self->{port}",
         $options->{close} ? ('Connection' => 'close') : (),
         defined $self->{key} ? ('Authorization' => "Bearer $self->{key}") : (),
         defined $body ? ('Content-Type' => 'application/json') : (),
