@@ -5,25 +5,34 @@ local L = {}
 
 -- Set by bind() at the first call: while a library is loaded there is neither
 -- redis.call nor anything of Lua's own.
-local call
+local call, try
 local byte, find, format, match, sub
+local gmatch, rep, concat
 local floor, max, min
-local ipairs, tonumber, unpack
+local ipairs, tonumber, type, unpack
 
 
 local function bind()
     byte, find, format = string.byte, string.find, string.format
     match, sub = string.match, string.sub
+    gmatch, rep, concat = string.gmatch, string.rep, table.concat
     floor, max, min = math.floor, math.max, math.min
-    ipairs, tonumber, unpack = _G.ipairs, _G.tonumber, _G.unpack
-    call = redis.call
+    ipairs, tonumber, type = _G.ipairs, _G.tonumber, _G.type
+    unpack = _G.unpack
+    call, try = redis.call, redis.pcall
 end
+
+
+-- Arguments of HSET and ZADD, kept from call to call, since growing tables
+-- costs time.  What was left in them is never read.
+local hset, zadd = {}, {}
 
 
 L.SCHEMA = '1'
 L.CAP = 120000              -- messages in flight at once on a standard queue
 L.HOLD = 43200000           -- ms that one delivery can last
 L.BATCH = 1000              -- messages in one call
+L.PACK = 100                -- messages of one batch in flight
 
 
 -- Registers P..name; fn is called with the project's root and the arguments.
@@ -88,4 +97,13 @@ end
 function L.sent(id)
     return tonumber(sub(id, byte(id) == 122 and 2 or 1,
                         find(id, '-', 1, true) - 1))
+end
+
+
+-- Whether a message id or stream id comes after another of the same stream.
+function L.after(a, b)
+    local ams, aseq = L.parts(a)
+    local bms, bseq = L.parts(b)
+
+    return ams > bms or (ams == bms and aseq > bseq)
 end

@@ -6,9 +6,19 @@ L.SETTINGS = { vt = true, wait = true, ret = true, delay = true, max = true,
 
 
 function L.read_settings(key)
-    return call('HMGET', key, 'gen', 'id', 'name', 'kind', 'vt', 'wait', 'ret',
-                'delay', 'max', 'cbd', 'dlq', 'mrc', 'ct', 'ut', 'hx', 'w',
-                'floor')
+    return call('HMGET', key, 'v', 'id', 'name', 'kind', 'vt', 'wait', 'ret',
+                'delay', 'max', 'cbd', 'dlq', 'mrc', 'ct', 'ut')
+end
+
+
+-- The plan and the settings of a queue, or nothing.
+local function find_settings(root, ref)
+    local p = L.find(root, ref or '', L.read_plan)
+    local s = p and L.read_settings(L.queue(root, p.q))
+
+    if s and s[1] then
+        return p, s
+    end
 end
 
 
@@ -38,9 +48,8 @@ function L.refer(root, q, dlq, by)
 end
 
 
-function L.unlink(root, q, gen)
-    call('UNLINK', L.stored(root, q, gen), L.later(root, q, gen),
-         L.due(root, q, gen), L.flight(root, q, gen), L.state(root, q, gen))
+function L.unlink(p)
+    call('UNLINK', p.m, p.z, p.y, p.f, p.d, p.b, p.e)
 end
 
 
@@ -51,7 +60,7 @@ end
 L.register('queue_create', {}, function(root, args)
     local q, name = args[1], args[3]
 
-    if #args ~= 12 then
+    if #args ~= 12 or find(q .. args[2], ':', 1, true) then
         return L.wrong('queue_create')
     end
 
@@ -59,8 +68,14 @@ L.register('queue_create', {}, function(root, args)
         return L.err('EXISTS', 'a queue of this name exists')
     end
 
-    if call('EXISTS', L.queue(root, q)) == 1 then
+    if call('EXISTS', L.queue(root, q), L.hot(root, q)) > 0 then
         return L.err('IDTAKEN', 'a queue with this id exists')
+    end
+
+    for i = 5, 9 do
+        if not tonumber(args[i]) then
+            return L.wrong('queue_create')
+        end
     end
 
     call('ZCARD', L.listing(root))          -- a key of a wrong type fails here
@@ -68,12 +83,14 @@ L.register('queue_create', {}, function(root, args)
 
     local now = L.text(floor(L.now() / 1000))
 
-    -- what is read most stands first: a small hash is searched in order
-    call('HSET', L.queue(root, q), 'gen', '1', 'id', args[2], 'cur', '0-0',
-         'hx', '0', 'w', '0', 'max', args[9], 'delay', args[8],
-         'floor', '0-0', 'vt', args[5], 'wait', args[6], 'ret', args[7],
-         'name', name, 'kind', args[4], 'cbd', args[10], 'dlq', args[11],
-         'mrc', args[12], 'ct', now, 'ut', now, 'v', L.SCHEMA)
+    call('HSET', L.queue(root, q), 'v', L.SCHEMA, 'id', args[2], 'name', name,
+         'kind', args[4], 'vt', args[5], 'wait', args[6], 'ret', args[7],
+         'delay', args[8], 'max', args[9], 'cbd', args[10], 'dlq', args[11],
+         'mrc', args[12], 'ct', now, 'ut', now)
+    call('HSET', L.hot(root, q), 's',
+         L.pack('0', q, '1', '0-0', args[9], args[8], args[5], args[6],
+                args[7], args[2], name),
+         'cur', '0-0', 't', '0', 'nb', '0', 'nf', '0', 'hx', '0')
     call('HSET', L.names(root), name, q)
     call('ZADD', L.listing(root), '0', name)
     L.refer(root, q, args[11], 1)
@@ -86,46 +103,48 @@ end)
 -- Keys: root.  Arguments: ref.  Reply: settings.  Errors: NOQUEUE.
 -- Cost: O(1).
 L.register('queue_get', { 'no-writes' }, function(root, args)
-    local q, s = L.find(root, args[1] or '', L.read_settings)
+    local p, s = find_settings(root, args[1])
 
-    if not q then
+    if not p then
         return L.noqueue()
     end
 
-    return L.settings({}, q, s)
+    return L.settings({}, p.q, s)
 end)
 
 
 -- queue_count: the settings of a queue and how many messages it has.
 -- Keys: root.  Arguments: ref.  Reply: settings, more, visible, inFlight,
 -- delayed, oldestAgeSeconds (-1: no message).  At most 1,000 messages that
--- outlived their retention are removed first; more is 1 where some may be
--- left.  Errors: NOQUEUE.
--- Cost: O(log in flight + log delayed), and O(log) for each removed message.
+-- outlived their retention are removed first, and about 1,000 whose batch
+-- ended taken out of it; more is 1 where some may be left.  Errors: NOQUEUE.
+-- Cost: O(log in flight + log delayed), and O(log) for each of those messages.
 L.register('queue_count', { 'allow-oom' }, function(root, args)
-    local q, s = L.find(root, args[1] or '', L.read_settings)
+    local p, s = find_settings(root, args[1])
 
-    if not q then
+    if not p then
         return L.noqueue()
     end
 
-    local now, gen = L.now(), s[1]
-    local more = 0
+    local now, more = L.now(), 0
+    local h = call('HMGET', p.hot, 'hx', 'nb')
 
-    if now >= tonumber(s[15])
-        and not L.sweep(root, q, gen, now, tonumber(s[7]), 1000)
-    then
+    if now >= tonumber(h[1]) and not L.sweep(p, now, 1000) then
         more = 1
     end
 
-    local stored, later = L.stored(root, q, gen), L.later(root, q, gen)
+    if h[2] ~= '0' and L.explode_ended(p, L.text(now), 1000) >= 1000 then
+        more = 1
+    end
+
     local after = '(' .. L.text(now)
-    local flying = call('ZCOUNT', L.flight(root, q, gen), after, '+inf')
-    local delayed = call('ZCOUNT', L.due(root, q, gen), after, '+inf')
-    local total = call('XLEN', stored) + call('XLEN', later)
+    local flying = call('HGET', p.hot, 'nb')
+                   + call('ZCOUNT', p.f, after, '+inf')
+    local delayed = call('ZCOUNT', p.y, after, '+inf')
+    local total = call('XLEN', p.m) + call('XLEN', p.z)
 
     local oldest
-    for _, key in ipairs({ stored, later }) do
+    for _, key in ipairs({ p.m, p.z }) do
         local head = call('XRANGE', key, '-', '+', 'COUNT', '1')[1]
         if head then
             local sent = L.sent(head[1])
@@ -133,7 +152,7 @@ L.register('queue_count', { 'allow-oom' }, function(root, args)
         end
     end
 
-    local out = L.settings({}, q, s)
+    local out = L.settings({}, p.q, s)
 
     out[15], out[16] = more, total - flying - delayed
     out[17], out[18] = flying, delayed
@@ -196,9 +215,9 @@ end)
 -- cbd dlq mrc) and its value.  Reply: settings.  Errors: NOQUEUE.
 -- Cost: O(fields).
 L.register('queue_update', {}, function(root, args)
-    local q, s = L.find(root, args[1] or '', L.read_settings)
+    local p, s = find_settings(root, args[1])
 
-    if not q then
+    if not p then
         return L.noqueue()
     end
 
@@ -206,14 +225,19 @@ L.register('queue_update', {}, function(root, args)
         return L.wrong('queue_update')
     end
 
-    local write, ret, dlq = { L.queue(root, q) }, nil, nil
+    local q = p.q
+    local write, new, ret, dlq = { L.queue(root, q) }, {}, nil, nil
 
     for i = 2, #args, 2 do
         local field, value = args[i], args[i + 1]
 
-        if not L.SETTINGS[field] then
+        if not L.SETTINGS[field]
+            or not (field == 'dlq' or tonumber(value))
+        then
             return L.wrong('queue_update')
         end
+
+        new[field] = value
 
         if field == 'ret' then
             ret = value
@@ -227,13 +251,12 @@ L.register('queue_update', {}, function(root, args)
     write[#write + 1] = 'ut'
     write[#write + 1] = L.text(floor(L.now() / 1000))
 
-    if ret and ret ~= s[7] then
-        write[#write + 1] = 'hx'
-        write[#write + 1] = '0'
-    end
-
     call('HLEN', L.sources(root))           -- a key of a wrong type fails here
     call('HSET', unpack(write))
+    call('HSET', p.hot, 's',
+         L.pack(sub(p.s, 1, 1), q, p.gen, p.low or '0-0', new.max or s[9],
+                new.delay or s[8], new.vt or s[5], new.wait or s[6],
+                ret or s[7], s[2], s[3]))
 
     if dlq and dlq ~= s[11] then
         L.refer(root, q, s[11], -1)
@@ -241,8 +264,9 @@ L.register('queue_update', {}, function(root, args)
     end
 
     -- a longer retention may make receivable what was given up before
-    if ret and ret ~= s[7] and s[16] == '1' then
-        L.wake(root, q)
+    if ret and ret ~= s[7] then
+        call('HSET', p.hot, 't', '0', 'hx', '0')
+        L.wake(L.plan(root, call('HGET', p.hot, 's')))
     end
 
     return L.settings({}, q, L.read_settings(L.queue(root, q)))
@@ -259,10 +283,7 @@ function L.last(key, id)
 
     for i = 1, #info, 2 do
         if info[i] == 'last-generated-id' then
-            local ams, aseq = L.parts(info[i + 1])
-            local bms, bseq = L.parts(id)
-
-            if ams > bms or (ams == bms and aseq > bseq) then
+            if L.after(info[i + 1], id) then
                 return info[i + 1]
             end
         end
@@ -276,20 +297,19 @@ end
 -- Keys: root.  Arguments: ref.  Reply: 1.  Errors: NOQUEUE.
 -- Cost: O(1); the memory is freed in the background.
 L.register('queue_purge', { 'allow-oom' }, function(root, args)
-    local q, s = L.find(root, args[1] or '', L.read_settings)
+    local p, s = find_settings(root, args[1])
 
-    if not q then
+    if not p then
         return L.noqueue()
     end
 
-    local gen = s[1]
-    local low = L.last(L.stored(root, q, gen), s[17])
+    local low = L.last(p.z, L.last(p.m, p.low or '0-0'))
 
-    low = L.last(L.later(root, q, gen), low)
-
-    call('HSET', L.queue(root, q), 'gen', L.text(gen + 1), 'cur', '0-0',
-         'hx', '0', 'floor', low)
-    L.unlink(root, q, gen)
+    call('HSET', p.hot, 's',
+         L.pack(sub(p.s, 1, 1), p.q, L.text(p.gen + 1), low, s[9], s[8],
+                s[5], s[6], s[7], s[2], s[3]),
+         'cur', '0-0', 't', '0', 'nb', '0', 'nf', '0', 'hx', '0')
+    L.unlink(p)
 
     return 1
 end)
@@ -300,11 +320,13 @@ end)
 -- another one's dead-letter queue).
 -- Cost: O(log queues); the memory is freed in the background.
 L.register('queue_delete', { 'allow-oom' }, function(root, args)
-    local q, s = L.find(root, args[1] or '', L.read_settings)
+    local p, s = find_settings(root, args[1])
 
-    if not q then
+    if not p then
         return L.noqueue()
     end
+
+    local q = p.q
 
     if call('HEXISTS', L.sources(root), q) == 1 then
         return L.err('INUSE', 'another queue has it as dead-letter queue')
@@ -313,8 +335,8 @@ L.register('queue_delete', { 'allow-oom' }, function(root, args)
     call('ZREM', L.listing(root), s[3])
     call('HDEL', L.names(root), s[3])
     L.refer(root, q, s[11], -1)
-    L.unlink(root, q, s[1])
-    call('UNLINK', L.queue(root, q))
+    L.unlink(p)
+    call('UNLINK', L.queue(root, q), p.hot)
     L.hint(root, q)
 
     return 1

@@ -2,23 +2,40 @@
 -- their retention.
 
 
--- Removes messages with all that points to them.  ids are message ids, raw
--- the same as ids of the stream's entries: they differ for delayed ones.
-function L.drop(root, q, gen, stream, ids, raw)
+-- Removes messages with all that points to them, but batches.  ids are message
+-- ids, raw the same as ids of the stream's entries: they differ for delayed
+-- ones.
+function L.drop(p, stream, ids, raw)
     call('XDEL', stream, unpack(raw))
-    call('ZREM', L.flight(root, q, gen), unpack(ids))
-    call('HDEL', L.state(root, q, gen), unpack(ids))
+    call('ZREM', p.f, unpack(ids))
+    call('HDEL', p.d, unpack(ids))
 
-    if ids[1] ~= raw[1] then
-        call('ZREM', L.due(root, q, gen), unpack(ids))
+    if stream == p.z then
+        call('ZREM', p.y, unpack(ids))
     end
+end
+
+
+-- Whether one of these messages of m is in a batch: received and not in d.
+local function hidden(p, ids, cur)
+    local states = call('HMGET', p.d, unpack(ids))
+
+    for i = 1, #ids do
+        if not states[i] and not L.after(ids[i], cur) then
+            return true
+        end
+    end
+
+    return false
 end
 
 
 -- Removes up to left messages from the front of a stream that were sent at
 -- the moment cutoff or before.  Returns how many may still be removed, and
--- when the first message that stays was sent, if it came so far.
-function L.sweep_stream(root, q, gen, stream, prefix, cutoff, left)
+-- when the first message that stays was sent, if it came so far.  cur is set
+-- where some of them may be in batches: these are taken apart until none is,
+-- the earliest to end first, which counts like removals.
+local function sweep_stream(p, stream, prefix, cutoff, left, cur)
     local bytes = 0
 
     -- in tens and up to 4 MiB, since bodies are read with the ids
@@ -40,7 +57,20 @@ function L.sweep_stream(root, q, gen, stream, prefix, cutoff, left)
         end
 
         if ids[1] then
-            L.drop(root, q, gen, stream, ids, raw)
+            while cur and hidden(p, ids, cur) do
+                local n = L.explode_ended(p, '+inf', 10)
+
+                left = left - n
+                if left <= 0 then
+                    return 0
+                end
+
+                if n == 0 then
+                    cur = nil
+                end
+            end
+
+            L.drop(p, stream, ids, raw)
             left = left - #ids
         end
 
@@ -56,38 +86,33 @@ end
 -- Removes up to limit messages that outlived their retention, and up to 1,000
 -- at once where whole nodes of the stream go.  Returns true and sets hx when
 -- no such message is left; else hx stays, so that the next call goes on.
-function L.sweep(root, q, gen, now, ret, limit)
-    local stored, later = L.stored(root, q, gen), L.later(root, q, gen)
-    local cutoff = now - ret * 1000
+function L.sweep(p, now, limit)
+    local cutoff = now - p.ret
     local left, a, b = limit, nil, nil
+    local h = call('HMGET', p.hot, 'cur', 'nb')
+    local batches = h[2] ~= '0'
 
-    if call('ZCARD', L.flight(root, q, gen)) == 0 then
-        left = left - call('XTRIM', stored, 'MINID', '~', L.text(cutoff + 1),
+    if not batches and call('ZCARD', p.f) == 0 then
+        left = left - call('XTRIM', p.m, 'MINID', '~', L.text(cutoff + 1),
                            'LIMIT', '1000')
     end
 
-    left, a = L.sweep_stream(root, q, gen, stored, '', cutoff, left)
-    left, b = L.sweep_stream(root, q, gen, later, 'z', cutoff, left)
+    left, a = sweep_stream(p, p.m, '', cutoff, left, batches and h[1])
+    left, b = sweep_stream(p, p.z, 'z', cutoff, left)
+
+    -- there may be room again under the cap; w stays as whoever called us has
+    -- read it
+    if left < limit and p.waits then
+        L.hint(p.root, p.q)
+    end
 
     if left <= 0 then
         return false
     end
 
-    call('HSET', L.queue(root, q), 'hx',
-         L.text(min(a or now, b or now) + ret * 1000))
+    call('HSET', p.hot, 'hx', L.text(min(a or now, b or now) + p.ret))
 
     return true
-end
-
-
--- send: stores messages, all or none.
--- Keys: root.  Arguments: ref n, then for each message: delay in seconds
--- (empty: the queue's), decoded length of the body, body, attributes (empty:
--- none).  Reply: Q, G, then n message ids.  Errors: NOQUEUE; TOOBIG index
--- limit.
--- Cost: O(n), and O(log delayed) for each delayed one.
-local function read_send(key)
-    return call('HMGET', key, 'gen', 'id', 'w', 'max', 'delay', 'floor')
 end
 
 
@@ -105,70 +130,48 @@ local function send_id(stream, low, now)
 end
 
 
-L.register('send', {}, function(root, args)
-    local q, s = L.find(root, args[1] or '', read_send)
+-- While the clock is not past the floor of a purge, the floor (ms).  A second
+-- more, since XADD may use a clock frozen a little earlier.
+local function floor_of(p, now)
+    local low = L.parts(p.low)
+    return now <= low + 1000 and low or nil
+end
 
-    if not q then
-        return L.noqueue()
-    end
 
-    local n, limit = #args, tonumber(s[4])
+-- Stores messages: list has delay, body, attributes for each.  Returns their
+-- ids, separated by blanks.
+local function store(p, list)
+    local now, delayed, t = L.now(), false, nil
+    local m_id, z_id, due = '*', '*', nil
 
-    if n < 6 or n ~= 2 + 4 * (tonumber(args[2]) or 0) then
-        return L.wrong('send')
-    end
-
-    local delayed = false
-
-    for i = 3, n, 4 do
-        if tonumber(args[i + 1]) > limit then
-            return L.err('TOOBIG', format('%d %d', (i - 3) / 4, limit))
-        end
-
-        if args[i] == '' then
-            args[i] = s[5]
-        end
-
-        if args[i] ~= '0' then
+    for i = 1, #list, 3 do
+        if list[i] ~= '0' then
             delayed = true
-
-            if not tonumber(args[i]) then
-                return L.wrong('send')
-            end
         end
     end
-
-    local gen = s[1]
-    local stored, later = L.stored(root, q, gen), nil
-    local now, stored_id, later_id, due = nil, '*', '*', nil
 
     if delayed then
-        now = L.now()
-        later, due = L.later(root, q, gen), { L.due(root, q, gen) }
-        call('XLEN', stored)                -- keys of a wrong type fail here
-        call('XLEN', later)
-        call('ZCARD', due[1])
+        due = { p.y }
+        t = tonumber(call('HGET', p.hot, 't'))
+        call('XLEN', p.m)                   -- keys of a wrong type fail here
+        call('XLEN', p.z)
+        call('ZCARD', p.y)
     end
 
-    if s[6] ~= '0-0' then
-        local low = L.parts(s[6])
-
-        -- a second more, since XADD may use a clock frozen a little earlier
-        now = now or L.now()
-        if now <= low + 1000 then
-            stored_id = send_id(stored, low, now)
-            later_id = delayed and send_id(later, low, now)
-        end
+    local low = p.low and floor_of(p, now)
+    if low then
+        m_id = send_id(p.m, low, now)
+        z_id = delayed and send_id(p.z, low, now)
     end
 
-    local out = { q, tonumber(gen), nil }
+    local ids, first = {}, nil
 
-    for i = 3, n, 4 do
-        local delay, key, id = args[i], stored, stored_id
-        local body, attributes = args[i + 2], args[i + 3]
+    for i = 1, #list, 3 do
+        local delay, body, attributes = list[i], list[i + 1], list[i + 2]
+        local key, id = p.m, m_id
 
         if delay ~= '0' then
-            key, id = later, later_id
+            key, id = p.z, z_id
         end
 
         if attributes == '' then
@@ -178,21 +181,124 @@ L.register('send', {}, function(root, args)
         end
 
         if delay ~= '0' then
+            local moment = now + delay * 1000
+
             id = 'z' .. id
-            due[#due + 1] = L.text(now + delay * 1000)
+            first = min(first or moment, moment)
+            due[#due + 1] = L.text(moment)
             due[#due + 1] = id
         end
 
-        out[2 + (i + 1) / 4] = id
+        ids[#ids + 1] = id
     end
 
     if delayed then
         call('ZADD', unpack(due))
+
+        if first < t then
+            call('HSET', p.hot, 't', L.text(first))
+        end
     end
 
-    if s[3] == '1' then
-        L.wake(root, q)
+    return concat(ids, ' ')
+end
+
+
+local function too_big(p)
+    return L.err('TOOBIG', format('%d', p.limit))
+end
+
+
+-- send: stores messages, all or none, that have the delay of the queue and no
+-- attributes.
+-- Keys: root.  Arguments: ref, the longest decoded length of a body, then
+-- bodies.  Reply: one string, "Q G id id ...".  Errors: NOQUEUE; TOOBIG limit.
+-- Cost: O(n), and O(log delayed) for each delayed one.
+local sent = {}
+
+L.register('send', {}, function(root, args)
+    local p = L.find(root, args[1] or '', L.read_plan)
+
+    if not p then
+        return L.noqueue()
     end
 
-    return out
+    local n, longest = #args, tonumber(args[2])
+    local ids
+
+    if n < 3 or not longest then
+        return L.wrong('send')
+    end
+
+    if longest > p.limit then
+        return too_big(p)
+    end
+
+    if p.delay ~= '0' or (p.low and floor_of(p, L.now())) then
+        local list = {}
+
+        for i = 3, n do
+            local k = #list
+            list[k + 1], list[k + 2], list[k + 3] = p.delay, args[i], ''
+        end
+
+        ids = store(p, list)
+
+    elseif n == 3 then
+        ids = call('XADD', p.m, '*', 'b', args[3])
+
+    else
+        local m = p.m
+
+        for i = 3, n do
+            sent[i] = call('XADD', m, '*', 'b', args[i])
+        end
+
+        ids = concat(sent, ' ', 3, n)
+    end
+
+    L.wake(p)
+
+    return p.head .. ids
+end)
+
+
+-- send_each: the same with a delay and attributes for each.
+-- Keys: root.  Arguments: ref, the longest decoded length of a body, then for
+-- each message: delay in seconds (empty: the queue's), body, attributes
+-- (empty: none).  Reply, errors, cost: as of send.
+L.register('send_each', {}, function(root, args)
+    local p = L.find(root, args[1] or '', L.read_plan)
+
+    if not p then
+        return L.noqueue()
+    end
+
+    local n, longest = #args, tonumber(args[2])
+
+    if n < 5 or (n - 2) % 3 ~= 0 or not longest then
+        return L.wrong('send_each')
+    end
+
+    local list = {}
+
+    for i = 3, n, 3 do
+        local delay = args[i] == '' and p.delay or args[i]
+
+        if not tonumber(delay) then
+            return L.wrong('send_each')
+        end
+
+        list[i - 2], list[i - 1], list[i] = delay, args[i + 1], args[i + 2]
+    end
+
+    if longest > p.limit then
+        return too_big(p)
+    end
+
+    local ids = store(p, list)
+
+    L.wake(p)
+
+    return p.head .. ids
 end)

@@ -1,34 +1,30 @@
 -- Receiving of messages.
 
 local function read_receive(key)
-    return call('HMGET', key, 'gen', 'id', 'cur', 'hx', 'w', 'vt', 'wait',
-                'ret')
+    local h = call('HMGET', key, 's', 'cur', 't', 'nb', 'nf')
+    return h[1], h
 end
-
-
--- Arguments of HSET and ZADD, kept from call to call, since growing tables
--- costs time.  What was left in them is never read.
-local hset, zadd = {}, {}
 
 
 -- Takes messages from f or y (index) whose moment came.  taken of need are
 -- there, k is how many arguments hset and zadd have; returns both anew.
-local function claim_due(c, out, index, need, taken, k)
+-- Appends to the words of the reply and to its bodies.
+local function claim_due(p, c, words, out, index, need, taken, k)
     local ids = call('ZRANGEBYSCORE', index, '-inf', c.text, 'LIMIT', '0',
                      need - taken + (c.cutoff and 50 or 0))
-    local states = index == c.flight and ids[1]
-                   and call('HMGET', c.state, unpack(ids))
+    local states = index == p.f and ids[1]
+                   and call('HMGET', p.d, unpack(ids))
 
     for i = 1, #ids do
         local id = ids[i]
         local delayed = byte(id) == 122
         local raw = delayed and sub(id, 2) or id
-        local stream = delayed and c.later or c.stored
+        local stream = delayed and p.z or p.m
         local entry = not (c.cutoff and L.sent(id) <= c.cutoff)
                       and call('XRANGE', stream, raw, raw)[1]
 
         if entry then
-            local fields, n, count, first = entry[2], #out, 0, nil
+            local fields, count, first = entry[2], 0, nil
 
             if states and states[i] then
                 count, first = match(states[i], '^[^:]*:(%d+):(%d+):')
@@ -37,8 +33,14 @@ local function claim_due(c, out, index, need, taken, k)
             count = count + 1
             first = count > 1 and first or c.text
 
-            out[n + 1], out[n + 2], out[n + 3] = id, fields[2], fields[4] or ''
-            out[n + 4], out[n + 5] = count, tonumber(first)
+            words[#words + 1] = count > 1 and id .. ':' .. count .. ':' .. first
+                                or id
+            out[#out + 1] = fields[2]
+
+            if fields[4] then
+                words[#words] = words[#words] .. 'a'
+                out[#out + 1] = fields[4]
+            end
 
             hset[k + 1] = id
             hset[k + 2] = c.token .. ':' .. count .. ':' .. first .. ':'
@@ -76,39 +78,27 @@ local function unread(stored, cur, cutoff, count)
 end
 
 
--- Takes messages that were never received: fills out from n, hset and zadd
--- from k.  Returns the new k.
-local function claim_new(entries, out, n, k, now, deadline, state)
+-- Appends messages that were never received.  words are their ids in the
+-- record of a batch, k the first one: where one has attributes its word is
+-- another in the reply.  Returns whether there is one.
+local function tell_new(words, k, out, entries)
+    local n, more = #out, false
+
     for i = 1, #entries do
-        local entry = entries[i]
-        local id, fields = entry[1], entry[2]
+        local fields = entries[i][2]
 
-        out[n + 1], out[n + 2], out[n + 3] = id, fields[2], fields[4] or ''
-        out[n + 4], out[n + 5] = 1, now
-        n = n + 5
+        n = n + 1
+        out[n] = fields[2]
 
-        hset[k + 1], hset[k + 2] = id, state
-        zadd[k + 1], zadd[k + 2] = deadline, id
-        k = k + 2
+        if fields[4] then
+            words[k + i - 1] = entries[i][1] .. 'a'
+            n = n + 1
+            out[n] = fields[4]
+            more = true
+        end
     end
 
-    return k
-end
-
-
--- Ends a receive that took from f or y; returns their new heads.
-function L.settle(root, q, gen, c)
-    if c.undelay[2] then
-        call('ZREM', unpack(c.undelay))
-    end
-
-    for i = 1, #c.dead do
-        local dead = c.dead[i]
-        L.drop(root, q, gen, dead[1], { dead[2] }, { dead[3] })
-    end
-
-    return call('ZRANGE', c.flight, '0', '0', 'WITHSCORES'),
-           call('ZRANGE', c.undelay[1], '0', '0', 'WITHSCORES')
+    return more
 end
 
 
@@ -120,132 +110,245 @@ local function sooner(moment, head)
 end
 
 
--- How many may be taken under the cap on messages in flight, and whether that
--- is fewer than wanted.
-local function room(flight, need, text)
-    local free = L.CAP - call('ZCOUNT', flight, '(' .. text, '+inf')
-    return min(need, free), free < need
+local function head_of(key)
+    return call('ZRANGE', key, '0', '0', 'WITHSCORES')
+end
+
+
+-- The first moment of a key that is later than now.
+local function head_after(key, text)
+    return call('ZRANGEBYSCORE', key, '(' .. text, '+inf', 'WITHSCORES',
+                'LIMIT', '0', '1')
 end
 
 
 -- A reply with no message in it, with space for ten.
-local function new_reply(q, gen, wait)
+local function new_reply(p, wait, text)
     return {
-        q, tonumber(gen), wait, -1,
-        nil, nil, nil, nil, nil, nil, nil, nil, nil, nil,
-        nil, nil, nil, nil, nil, nil, nil, nil, nil, nil,
-        nil, nil, nil, nil, nil, nil, nil, nil, nil, nil,
-        nil, nil, nil, nil, nil, nil, nil, nil, nil, nil,
+        p.q, p.number, wait, -1, text,
         nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
     }
+end
+
+
+-- Words of the reply, to begin with: the moment.
+local function new_words(text)
+    return { text, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+end
+
+
+-- A receive in the usual case: nothing became visible by itself, nothing
+-- outlived its retention, the cap is far away.  Takes entries of m that follow
+-- cur.
+local function receive_new(p, h, entries, out, token, vt, now, text)
+    local n, words = #entries, new_words(text)
+
+    for i = 1, n do
+        words[i + 1] = entries[i][1]
+    end
+
+    local record = concat(words, ' ')
+    local deadline = now + vt * 1000
+    local moment = L.text(deadline)
+    local batch, failed = L.fly_new(p, entries, n, record, token, text, moment)
+
+    if failed then
+        return failed
+    end
+
+    local last = entries[n][1]
+    local field, count = 'nf', h[5] + n
+
+    if batch > 0 then
+        field, count = 'nb', h[4] + n
+    end
+
+    if deadline < tonumber(h[3]) then
+        call('HSET', p.hot, 'cur', last, field, count, 't', moment)
+    else
+        call('HSET', p.hot, 'cur', last, field, count)
+    end
+
+    out[5] = tell_new(words, 2, out, entries) and concat(words, ' ') or record
+
+    return out
+end
+
+
+-- Brings the queue up to this moment: removes what outlived its retention, and
+-- takes batches apart that ended.  Returns the hot hash anew, and the cutoff
+-- while messages are left that outlived retention.
+local function catch_up(p, need, now, text)
+    local cutoff
+    local h = call('HMGET', p.hot, 'hx', 'nb')
+
+    if now >= tonumber(h[1]) and not L.sweep(p, now, 50) then
+        cutoff = now - p.ret
+    end
+
+    if h[2] ~= '0' then
+        L.explode_ended(p, text, need)
+    end
+
+    h = call('HMGET', p.hot, 's', 'cur', 't', 'nb', 'nf', 'hx')
+
+    return h, cutoff
+end
+
+
+-- A receive in all other cases, and where there is nothing new.
+local function receive_due(p, h, out, need, token, vt, wait, now, text)
+    local deadline, words = L.text(now + vt * 1000), new_words(text)
+    local t, low, cutoff = tonumber(h[3]), tonumber(h[3]), nil
+
+    -- before t no moment comes and nothing outlives its retention
+    if now >= t then
+        h, cutoff = catch_up(p, need, now, text)
+        low = tonumber(h[6])
+    end
+
+    local head, soon, ends = head_of(p.f), head_of(p.y), head_of(p.b)
+    local nb, nf = tonumber(h[4]), tonumber(h[5])
+    local full = nb + nf + need > L.CAP
+
+    if full then
+        local free = L.CAP - nb - call('ZCOUNT', p.f, '(' .. text, '+inf')
+
+        nf = call('ZCARD', p.f)
+        full, need = free < need, min(need, free)
+    end
+
+    local taken, k, batch, entries = 0, 1, 0, nil
+    local c = { text = text, deadline = deadline, cutoff = cutoff,
+                token = token, undelay = { p.y }, dead = {} }
+
+    if head[1] and tonumber(head[2]) <= now and need > 0 then
+        taken, k = claim_due(p, c, words, out, p.f, need, 0, k)
+    end
+
+    if soon[1] and tonumber(soon[2]) <= now and taken < need then
+        taken, k = claim_due(p, c, words, out, p.y, need, taken, k)
+    end
+
+    if taken < need then
+        entries = unread(p.m, h[2], cutoff, need - taken)
+    end
+
+    local new = entries and #entries or 0
+
+    if taken > 0 then
+        call('HLEN', p.e)                   -- a key of a wrong type fails here
+        hset[1], zadd[1] = p.d, p.f
+        call('HSET', unpack(hset, 1, k))
+        call('ZADD', unpack(zadd, 1, k))
+    end
+
+    if new > 0 then
+        local failed
+        local ids = new_words(text)
+
+        for i = 1, new do
+            ids[i + 1] = entries[i][1]
+            words[taken + i + 1] = entries[i][1]
+        end
+
+        batch, failed = L.fly_new(p, entries, new, concat(ids, ' '), token,
+                                  text, deadline)
+        if failed then
+            return failed
+        end
+
+        tell_new(words, taken + 2, out, entries)
+        taken = taken + new
+    end
+
+    if c.undelay[2] then
+        call('ZREM', unpack(c.undelay))
+    end
+
+    for i = 1, #c.dead do
+        local dead = c.dead[i]
+        L.drop(p, dead[1], { dead[2] }, { dead[3] })
+    end
+
+    if taken > 0 or c.dead[1] then
+        head, soon, ends = head_of(p.f), head_of(p.y), head_of(p.b)
+    end
+
+    local first = sooner(sooner(sooner(nil, head), soon), ends)
+
+    low = min(low, first or low)
+
+    if taken > 0 then
+        call('HSET', p.hot, 't', L.text(low), 'nb', nb + batch,
+             'nf', nf + new - batch + #c.undelay - 1,
+             'cur', new > 0 and entries[new][1] or h[2])
+        out[5] = concat(words, ' ')
+        return out
+    end
+
+    if low ~= t then
+        call('HSET', p.hot, 't', L.text(low))
+    end
+
+    if wait > 0 then
+        L.wait(p)
+    end
+
+    if full then
+        first = sooner(sooner(nil, head_after(p.f, text)),
+                       head_after(p.b, text))
+    end
+
+    if first then
+        out[4] = max(1, first - now)
+    end
+
+    return out
 end
 
 
 -- receive: takes messages that are visible: first those whose visibility
 -- ended, then delayed ones, then new ones, each in order.
 -- Keys: root.  Arguments: ref max vt wait token (vt and wait in seconds,
--- empty: the queue's).  Reply: Q, G, wait (in force), next (ms until a message
--- becomes visible by itself, at least 1, or -1; where the cap on messages in
--- flight cut the receive off, until there is room), then for each message: id,
--- body, attributes, count, first (ms).  Where nothing is found and wait > 0
--- the next change publishes a hint.  Errors: NOQUEUE.
+-- empty: the queue's).  Reply: Q, G, wait (in force), next, a string that says
+-- what the messages are, then the body of each.  The string is now (ms), and
+-- for each message, after a blank, "id" where this is its first receive; else
+-- "id:count:first" (ms); and "a" after that where its attributes follow its
+-- body.  next is -1 where there are messages;
+-- else in how many ms, at least 1, one becomes visible by itself, -1: none
+-- will; where the cap on messages in flight stood in the way, when there will
+-- be room.  Where nothing is found and wait > 0 the next change publishes a
+-- hint.  Errors: NOQUEUE.
 -- Cost: O(max * log in flight), whatever the backlog.
 L.register('receive', { 'allow-oom' }, function(root, args)
-    local q, s = L.find(root, args[1] or '', read_receive)
+    local p, h = L.find(root, args[1] or '', read_receive)
 
-    if not q then
+    if not p then
         return L.noqueue()
     end
 
     local need, token = tonumber(args[2]), args[5]
-    local vt = tonumber(args[3] ~= '' and args[3] or s[6])
-    local wait = tonumber(args[4] ~= '' and args[4] or s[7])
+    local vt = args[3] == '' and p.vt or tonumber(args[3])
+    local wait = args[4] == '' and p.wait or tonumber(args[4])
 
     if not (need and vt and wait and token) then
         return L.wrong('receive')
     end
 
-    local gen, now, cutoff = s[1], L.now(), nil
-    local stored, flight = L.stored(root, q, gen), L.flight(root, q, gen)
-    local due = L.due(root, q, gen)
-
-    -- cutoff is set only while messages are left that outlived retention
-    if now >= tonumber(s[4])
-        and not L.sweep(root, q, gen, now, tonumber(s[8]), 50)
-    then
-        cutoff = now - s[8] * 1000
-    end
-
-    local head = call('ZRANGE', flight, '0', '0', 'WITHSCORES')
-    local soon = call('ZRANGE', due, '0', '0', 'WITHSCORES')
-    local text, full = L.text(now), false
+    local now = L.now()
+    local text = L.text(now)
+    local out = new_reply(p, wait, text)
 
     need = max(1, min(need, L.BATCH))
 
-    if head[1] and call('ZCARD', flight) + need > L.CAP then
-        need, full = room(flight, need, text)
-    end
-
-    local out = new_reply(q, gen, wait)
-    local deadline = now + vt * 1000
-    local overdue = head[1] and tonumber(head[2]) <= now
-    local arrived = soon[1] and tonumber(soon[2]) <= now
-    local taken, k, state, c, cur = 0, 1, L.state(root, q, gen), nil, nil
-
-    if overdue or arrived then
-        c = { text = text, deadline = L.text(deadline), cutoff = cutoff,
-              token = token, stored = stored, later = L.later(root, q, gen),
-              flight = flight, state = state, undelay = { due }, dead = {} }
-
-        if overdue and need > 0 then
-            taken, k = claim_due(c, out, flight, need, 0, k)
-        end
-
-        if arrived and taken < need then
-            taken, k = claim_due(c, out, due, need, taken, k)
-        end
-    end
-
-    if taken < need then
-        local entries = unread(stored, s[3], cutoff, need - taken)
+    if now < tonumber(h[3]) and h[4] + h[5] + need <= L.CAP then
+        local entries = call('XRANGE', p.m, '(' .. h[2], '+', 'COUNT', need)
 
         if entries[1] then
-            k = claim_new(entries, out, 4 + taken * 5, k, now,
-                          L.text(deadline),
-                          token .. ':1:' .. text .. ':' .. text)
-            taken = taken + #entries
-            cur = entries[#entries][1]
+            return receive_new(p, h, entries, out, token, vt, now, text)
         end
     end
 
-    if taken > 0 then
-        hset[1], zadd[1] = state, flight
-        call('HSET', unpack(hset, 1, k))
-        call('ZADD', unpack(zadd, 1, k))
-
-        if cur then
-            call('HSET', L.queue(root, q), 'cur', cur)
-        end
-
-    elseif wait > 0 and s[5] ~= '1' then
-        call('HSET', L.queue(root, q), 'w', '1')
-    end
-
-    if c then
-        head, soon = L.settle(root, q, gen, c)
-    end
-
-    if full then
-        head = call('ZRANGEBYSCORE', flight, '(' .. text, '+inf',
-                    'WITHSCORES', 'LIMIT', '0', '1')
-        soon = head
-    end
-
-    local moment = sooner(sooner(taken > 0 and deadline, head), soon)
-
-    if moment then
-        out[4] = max(1, moment - now)
-    end
-
-    return out
+    return receive_due(p, h, out, need, token, vt, wait, now, text)
 end)

@@ -1,195 +1,396 @@
--- What ends a delivery or moves its end: ack, visibility, undo.
+-- What ends a delivery or moves its end: ack, visibility, undo.  Messages of a
+-- batch are found by its token, all others by their ids.
 
--- Groups the arguments of ack and visibility, width for each message, by
--- queue and generation.
-local function group(args, width)
-    local list, known, g = {}, nil, nil
+-- Ids that are separated by blanks, as a table.
+local function ids_of(text)
+    local ids, n = {}, 0
+
+    for id in gmatch(text, '[^ ]+') do
+        n = n + 1
+        ids[n] = id
+    end
+
+    return ids, n
+end
+
+
+-- The handles of a call come in groups of the same queue, generation and token
+-- (and vt), width arguments each, the last one the ids.  Returns a list of runs,
+-- each of which has the groups of one queue and generation in their order, or
+-- nothing where the arguments are wrong; and how many handles there are.
+local function parse(args, width)
+    local list, known, run, total = {}, {}, nil, 0
+
+    if #args % width ~= 0 then
+        return
+    end
 
     for i = 1, #args, width do
-        local q, gen = args[i], args[i + 1]
+        local q, gen, text = args[i], args[i + 1], args[i + width - 1]
+        local ids, n = ids_of(text)
 
-        if not g or g.q ~= q or g.gen ~= gen then
+        if n == 0 or concat(ids, ' ') ~= text then
+            return
+        end
+
+        if not run or run.q ~= q or run.gen ~= gen then
             local name = q .. ':' .. gen
 
-            known = known or {}
-            g = known[name]
+            run = known[name]
 
-            if not g then
-                g = { q = q, gen = gen, n = 0, at = {},
-                      ids = { nil, nil, nil, nil, nil,
-                              nil, nil, nil, nil, nil } }
-                known[name] = g
-                list[#list + 1] = g
+            if not run then
+                run = { q = q, gen = gen }
+                known[name], list[#list + 1] = run, run
             end
         end
 
-        local n = g.n + 1
-        g.n, g.ids[n], g.at[n] = n, args[i + 2], i
+        run[#run + 1] = { token = args[i + 2], vt = args[i + 3], at = total,
+                          text = text, ids = ids, n = n }
+        total = total + n
     end
 
-    return list
+    return list, total
 end
 
 
--- Reads a group's queue and deliveries.  Returns the delivery states (false
--- where the delivery is over), or nothing where the generation is gone; and
--- sets g.flight, g.state, g.wait and g.full.
-local function held(root, g, args, now)
-    local s = call('HMGET', L.queue(root, g.q), 'gen', 'hx', 'w', 'ret')
+-- Reads a queue.  Returns its plan and the fields s, t, nb
+-- of its hot hash, or nothing where the generation is gone; and as the third
+-- the moment at which or before which was sent what outlived retention.
+local function open(root, q, gen, now)
+    local h = call('HMGET', L.hot(root, q), 's', 't', 'nb')
+    local p = h[1] and L.plan(root, h[1])
 
-    if s[1] ~= g.gen then
+    if not p or p.gen ~= gen then
         return
     end
 
-    g.flight = L.flight(root, g.q, g.gen)
-    g.state = L.state(root, g.q, g.gen)
-    g.wait = s[3] == '1'
-    g.full = call('ZCARD', g.flight) >= L.CAP
-
-    local at, states = g.at, call('HMGET', g.state, unpack(g.ids, 1, g.n))
-    local cutoff = now >= tonumber(s[2]) and now - s[4] * 1000
-    local token, prefix, length
-
-    for i = 1, g.n do
-        local state = states[i]
-
-        if state then
-            local given = args[at[i] + 3]
-
-            if token ~= given then
-                token, prefix = given, given .. ':'
-                length = #prefix
-            end
-
-            if sub(state, 1, length) ~= prefix
-                or (cutoff and L.sent(g.ids[i]) <= cutoff)
-            then
-                states[i] = false
-            end
-        end
-    end
-
-    return states
+    return p, h, now >= tonumber(h[2]) and now - p.ret or nil
 end
 
 
--- Takes the second mention of a message back.
-local function forget_twice(g, states, out)
-    local seen = {}
+-- The records of a run's batches: false where there is none.
+local function records(p, h, run)
+    if h[3] == '0' then
+        return {}
+    end
+
+    if #run == 1 then
+        return { call('HGET', p.e, run[1].token) }
+    end
+
+    local tokens = {}
+
+    for i = 1, #run do
+        tokens[i] = run[i].token
+    end
+
+    return call('HMGET', p.e, unpack(tokens))
+end
+
+
+-- The moment of receive and the ids of a record.
+local function split(record)
+    local blank = find(record, ' ', 1, true)
+    return sub(record, 1, blank - 1), sub(record, blank + 1)
+end
+
+
+-- Whether text is all the ids of a record, in order, and none of them outlived
+-- retention.
+local function whole(record, text, cutoff)
+    local blank = find(record, ' ', 1, true)
+
+    return #record == blank + #text and find(record, text, blank + 1, true)
+           and not (cutoff
+                    and L.sent(match(text, '^[^ ]+')) <= cutoff)
+end
+
+
+local function add_singles(singles, g)
+    local n = #singles
 
     for i = 1, g.n do
-        local id = g.ids[i]
+        singles[n + 1], singles[n + 2] = g.ids[i], g.token
+        singles[n + 3] = g.at + i
+        n = n + 3
+    end
+end
 
-        if states[i] then
-            if seen[id] then
-                out[(g.at[i] + 3) / 4] = 0
-            end
 
+-- The states of single messages, false where the token does not hold them, and
+-- their ids.  singles has triples of id, token, place in the reply.
+local function held(p, singles, cutoff)
+    local ids, n = {}, 0
+
+    for i = 1, #singles, 3 do
+        n = n + 1
+        ids[n] = singles[i]
+    end
+
+    local states = call('HMGET', p.d, unpack(ids))
+
+    for i = 1, n do
+        local token = singles[i * 3 - 1]
+
+        if states[i]
+            and (sub(states[i], 1, #token + 1) ~= token .. ':'
+                 or (cutoff and L.sent(ids[i]) <= cutoff))
+        then
+            states[i] = false
+        end
+    end
+
+    return states, ids
+end
+
+
+-- Removes a batch, the ids of which are text, with its messages.  Returns how
+-- many they were, or an error where it could not, and has changed nothing then.
+--
+-- A batch is all that m has from its first to its last id.  So where m has
+-- nothing before it, it can be trimmed off, which costs much less than XDEL:
+-- that searches the stream's node once for each id.
+local function ack_whole(p, token, text)
+    local blank, n, done = find(text, ' ', 1, true), nil, nil
+
+    call('ZREM', p.b, token)
+
+    if blank and not (try('XRANGE', p.m, '-', '(' .. sub(text, 1, blank - 1),
+                          'COUNT', '1')[1])
+    then
+        local ms, seq = match(text, '.* (%d+)-(%d+)$')
+
+        done = try('XTRIM', p.m, 'MINID', '=', ms .. '-' .. L.text(seq + 1))
+        n = done
+    else
+        local ids
+
+        ids, n = ids_of(text)
+        done = try('XDEL', p.m, unpack(ids))
+    end
+
+    if type(done) == 'table' then           -- a key of a wrong type
+        call('ZADD', p.b, '1', token)
+        return done
+    end
+
+    call('HDEL', p.e, token)
+    call('HINCRBY', p.hot, 'nb', -n)
+
+    return n
+end
+
+
+-- Acknowledges what a group has of a batch: marks it in out, and appends the
+-- rest of the group to singles.
+local function ack_part(p, g, record, cutoff, out, singles)
+    local moment, ids = split(record)
+    local left, gone = ' ' .. ids .. ' ', { p.m }
+
+    for i = 1, g.n do
+        local id, place = g.ids[i], g.at + i
+        local a, z = find(left, ' ' .. id .. ' ', 1, true)
+
+        if not a then
+            local k = #singles
+            singles[k + 1], singles[k + 2] = id, g.token
+            singles[k + 3] = place
+
+        elseif not (cutoff and L.sent(id) <= cutoff) then
+            left = sub(left, 1, a) .. sub(left, z + 1)
+            gone[#gone + 1] = id
+            out[place] = '1'
+        end
+    end
+
+    if not gone[2] then
+        return
+    end
+
+    call('ZCARD', p.b)                      -- a key of a wrong type fails here
+    call('XDEL', unpack(gone))
+
+    if left == ' ' then
+        call('ZREM', p.b, g.token)
+        call('HDEL', p.e, g.token)
+    else
+        call('HSET', p.e, g.token, moment .. sub(left, 1, -2))
+    end
+
+    call('HINCRBY', p.hot, 'nb', 1 - #gone)
+end
+
+
+local function ack_singles(p, singles, cutoff, out)
+    local states, ids = held(p, singles, cutoff)
+    local live, m, z, seen = {}, { p.m }, { p.z }, {}
+
+    for i = 1, #ids do
+        local id = ids[i]
+
+        if states[i] and not seen[id] then
             seen[id] = true
-        end
-    end
-end
-
-
-local function ack_group(root, g, args, now, out)
-    local states = held(root, g, args, now)
-
-    if not states then
-        return
-    end
-
-    local ids, at, n, stored, later = g.ids, g.at, 0, 0, 0
-    local live, raw, delayed = hset, zadd, nil     -- the tables are free here
-
-    for i = 1, g.n do
-        if states[i] then
-            local id = ids[i]
-
-            n = n + 1
-            live[n] = id
-            out[(at[i] + 3) / 4] = 1
+            live[#live + 1] = id
+            out[singles[i * 3]] = '1'
 
             if byte(id) == 122 then
-                delayed = delayed or {}
-                later = later + 1
-                delayed[later] = sub(id, 2)
+                z[#z + 1] = sub(id, 2)
             else
-                stored = stored + 1
-                raw[stored] = id
+                m[#m + 1] = id
             end
         end
     end
 
-    if n == 0 then
+    if not live[1] then
         return
     end
 
-    if delayed then
-        call('XLEN', L.stored(root, g.q, g.gen))    -- a key of a wrong type
-        call('XDEL', L.later(root, g.q, g.gen), unpack(delayed))    -- fails
+    call('ZCARD', p.f)                      -- keys of a wrong type fail here
+
+    if z[2] then
+        call('XLEN', p.m)
+        call('XDEL', unpack(z))
     end
 
-    if stored > 0 then
-        call('XDEL', L.stored(root, g.q, g.gen), unpack(raw, 1, stored))
+    if m[2] then
+        call('XDEL', unpack(m))
     end
 
-    if call('ZREM', g.flight, unpack(live, 1, n)) ~= n then
-        forget_twice(g, states, out)
+    call('ZREM', p.f, unpack(live))
+    call('HDEL', p.d, unpack(live))
+end
+
+
+-- Acknowledges a run of groups; marks in out.  Returns an error or nothing.
+local function ack_run(root, run, now, out)
+    local p, h, cutoff = open(root, run.q, run.gen, now)
+
+    if not p then
+        return
     end
 
-    call('HDEL', g.state, unpack(live, 1, n))
+    local full = p.waits and h[3] + call('ZCARD', p.f) >= L.CAP
+    local list, singles = records(p, h, run), {}
 
-    if g.full and g.wait then
-        L.wake(root, g.q)
+    for i = 1, #run do
+        local g, record = run[i], list[i]
+
+        -- an earlier group of this token may have changed the record
+        if record and i > 1 then
+            record = call('HGET', p.e, g.token)
+        end
+
+        if not record then
+            add_singles(singles, g)
+
+        elseif whole(record, g.text, cutoff) then
+            local done = ack_whole(p, g.token, g.text)
+
+            if type(done) == 'table' then
+                return done
+            end
+
+            for k = g.at + 1, g.at + g.n do
+                out[k] = '1'
+            end
+
+        else
+            ack_part(p, g, record, cutoff, out, singles)
+        end
     end
+
+    if singles[1] then
+        ack_singles(p, singles, cutoff, out)
+    end
+
+    if full then
+        L.wake(p)
+    end
+end
+
+
+-- The usual case, a whole batch and nothing else: the reply of ack, or nothing
+-- where it is not that.
+local function ack_one(root, args, now)
+    local p, h, cutoff = open(root, args[1], args[2], now)
+    local record = p and h[3] ~= '0' and call('HGET', p.e, args[3])
+
+    if not record or not whole(record, args[4], cutoff) then
+        return
+    end
+
+    local full = p.waits and h[3] + call('ZCARD', p.f) >= L.CAP
+    local done = ack_whole(p, args[3], args[4])
+
+    if type(done) == 'table' then
+        return done
+    end
+
+    if full then
+        L.wake(p)
+    end
+
+    return rep('1', done)
 end
 
 
 -- ack: removes messages that were handled.
--- Keys: root.  Arguments: for each message Q G id token.  Reply: for each 1,
--- or 0 where the delivery is over (also for its second mention).
+-- Keys: root.  Arguments: for each group of messages Q G token ids, which are
+-- separated by blanks.
+-- Reply: a string with a character for each: 1, or 0 where the delivery is
+-- over (also for its second mention).
 -- Cost: O(n * log in flight), with one read of each queue named.
 L.register('ack', { 'allow-oom' }, function(root, args)
-    if #args % 4 ~= 0 then
+    local now = L.now()
+
+    if #args == 4 and find(args[4], ' ', 1, true) then
+        local reply = ack_one(root, args, now)
+
+        if reply then
+            return reply
+        end
+    end
+
+    local list, total = parse(args, 4)
+
+    if not list then
         return L.wrong('ack')
     end
 
-    local now = L.now()
-    local out = { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+    local out = { nil, nil, nil, nil, nil, nil, nil, nil, nil }
 
-    for i = 1, #args / 4 do
-        out[i] = 0
+    for i = 1, total do
+        out[i] = '0'
     end
-
-    local list = group(args, 4)
 
     for i = 1, #list do
-        ack_group(root, list[i], args, now, out)
+        local failed = ack_run(root, list[i], now, out)
+
+        if failed then
+            return failed
+        end
     end
 
-    return out
+    return concat(out)
 end)
 
 
-local function move_group(root, g, args, now, out)
-    local states = held(root, g, args, now)
+-- Moves the ends of single messages, by vts, which are in their order.  Returns
+-- the first one, and whether one came to be earlier while somebody waits.
+local function move_singles(p, singles, vts, cutoff, now, out, seen)
+    local states, ids = held(p, singles, cutoff)
+    local moves, k, first, earlier = { p.f, 'XX' }, 2, nil, false
+    local old = p.waits and call('ZMSCORE', p.f, unpack(ids))
 
-    if not states then
-        return
-    end
-
-    local moves, k = { g.flight, 'XX' }, 2
-    local old = g.wait and call('ZMSCORE', g.flight, unpack(g.ids, 1, g.n))
-    local earlier = false
-
-    for i = 1, g.n do
-        if states[i] then
+    for i = 1, #ids do
+        if states[i] and not seen[ids[i]] then
             local last = match(states[i], ':(%d+)$')
-            local moment = min(now + args[g.at[i] + 4] * 1000, last + L.HOLD)
+            local moment = min(now + vts[i] * 1000, last + L.HOLD)
 
-            moves[k + 1], moves[k + 2] = L.text(moment), g.ids[i]
-            k = k + 2
-            out[(g.at[i] + 4) / 5] = 1
+            moves[k + 1], moves[k + 2] = L.text(moment), ids[i]
+            k, seen[ids[i]] = k + 2, true
+            first = min(first or moment, moment)
+            out[singles[i * 3]] = '1'
 
             if old and moment < (tonumber(old[i]) or 0) then
                 earlier = true
@@ -201,37 +402,117 @@ local function move_group(root, g, args, now, out)
         call('ZADD', unpack(moves))
     end
 
+    return first, earlier
+end
+
+
+-- One, or more, of a group's messages were mentioned before.
+local function mentioned(g, seen)
+    for i = 1, g.n do
+        if seen[g.ids[i]] then
+            return true
+        end
+    end
+end
+
+
+local function move_run(root, run, now, out)
+    local p, h, cutoff = open(root, run.q, run.gen, now)
+
+    if not p then
+        return
+    end
+
+    local list = records(p, h, run)
+    local singles, vts, first, earlier = {}, {}, nil, false
+    local seen = {}                         -- a second mention is over
+
+    for i = 1, #run do
+        local g, record = run[i], list[i]
+
+        if record and i > 1 then
+            record = call('HGET', p.e, g.token)
+        end
+
+        if record
+            and (mentioned(g, seen) or not whole(record, g.text, cutoff))
+        then
+            L.explode(p, g.token, record)
+            record = nil
+        end
+
+        if record then
+            local moment = min(now + g.vt * 1000, split(record) + L.HOLD)
+
+            if p.waits and moment < tonumber(call('ZSCORE', p.b, g.token)) then
+                earlier = true
+            end
+
+            call('ZADD', p.b, 'XX', L.text(moment), g.token)
+            first = min(first or moment, moment)
+
+            for k = 1, g.n do
+                out[g.at + k], seen[g.ids[k]] = '1', true
+            end
+
+        else
+            add_singles(singles, g)
+
+            for _ = 1, g.n do
+                vts[#vts + 1] = g.vt
+            end
+        end
+    end
+
+    if singles[1] then
+        local moment, sooner = move_singles(p, singles, vts, cutoff, now, out,
+                                              seen)
+
+        first = moment and min(first or moment, moment) or first
+        earlier = earlier or sooner
+    end
+
+    if first and first < tonumber(h[2]) then
+        call('HSET', p.hot, 't', L.text(first))
+    end
+
     if earlier then
-        L.wake(root, g.q)
+        L.wake(p)
     end
 end
 
 
 -- visibility: moves the end of deliveries to vt seconds from now, but at most
 -- 12 hours from the receive; 0 makes a message visible at once.
--- Keys: root.  Arguments: for each message Q G id token vt.  Reply: for each
--- 1, or 0 where the delivery is over.
+-- Keys: root.  Arguments: for each group of messages Q G token vt ids.  Reply:
+-- as of ack.
 -- Cost: O(n * log in flight), with one read of each queue named.
 L.register('visibility', { 'allow-oom' }, function(root, args)
-    if #args % 5 ~= 0 then
+    local list, total = parse(args, 5)
+
+    if not list then
         return L.wrong('visibility')
     end
 
     local out, now = {}, L.now()
 
-    for i = 1, #args / 5 do
-        if not tonumber(args[i * 5]) then
-            return L.wrong('visibility')
+    for i = 1, total do
+        out[i] = '0'
+    end
+
+    for i = 1, #list do
+        for k = 1, #list[i] do
+            if not tonumber(list[i][k].vt) then
+                return L.wrong('visibility')
+            end
         end
-
-        out[i] = 0
     end
 
-    for _, g in ipairs(group(args, 5)) do
-        move_group(root, g, args, now, out)
+    for i = 1, #list do
+        move_run(root, list[i], now, out)
     end
 
-    return out
+    return concat(out)
 end)
 
 
@@ -241,22 +522,27 @@ end)
 -- back: those still held with this token.
 -- Cost: O(n * log in flight).
 L.register('undo', { 'allow-oom' }, function(root, args)
-    local q, gen, token = args[1], args[2], args[3]
+    local token = args[3]
 
     if not token then
         return L.wrong('undo')
     end
 
-    local s = call('HMGET', L.queue(root, q), 'gen', 'w')
+    local now = L.now()
+    local p, h = open(root, args[1], args[2], now)
 
-    if s[1] ~= gen or #args == 3 then
+    if not p or #args == 3 then
         return 0
     end
 
-    local flight, key = L.flight(root, q, gen), L.state(root, q, gen)
-    local states = call('HMGET', key, unpack(args, 4))
-    local now = L.text(L.now())
-    local hset, zadd, seen, n = { key }, { flight }, {}, 0
+    local record = h[3] ~= '0' and call('HGET', p.e, token)
+
+    if record then
+        L.explode(p, token, record)
+    end
+
+    local states, text = call('HMGET', p.d, unpack(args, 4)), L.text(now)
+    local back, moments, seen, n = { p.d }, { p.f }, {}, 0
 
     for i = 1, #states do
         local id = args[i + 3]
@@ -266,21 +552,23 @@ L.register('undo', { 'allow-oom' }, function(root, args)
         if by == token and not seen[id] then
             count = count - 1
             n, seen[id] = n + 1, true
-            hset[n * 2] = id
-            hset[n * 2 + 1] = '-:' .. count .. ':' .. (count > 0 and first or 0)
+            back[n * 2] = id
+            back[n * 2 + 1] = '-:' .. count .. ':' .. (count > 0 and first or 0)
                               .. ':' .. last
-            zadd[n * 2], zadd[n * 2 + 1] = now, id
+            moments[n * 2], moments[n * 2 + 1] = text, id
         end
     end
 
     if n > 0 then
-        call('ZCARD', flight)               -- a key of a wrong type fails here
-        call('HSET', unpack(hset))
-        call('ZADD', unpack(zadd))
+        call('ZCARD', p.f)                  -- a key of a wrong type fails here
+        call('HSET', unpack(back))
+        call('ZADD', unpack(moments))
 
-        if s[2] == '1' then
-            L.wake(root, q)
+        if now < tonumber(h[2]) then
+            call('HSET', p.hot, 't', text)
         end
+
+        L.wake(p)
     end
 
     return n

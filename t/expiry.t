@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 
 # Retention: what outlived it is never delivered and not counted, whether or
-# not anything has removed it. A minute is the least there is, so the queue's
-# fields are written in Redis: "ret", and "hx", before which nothing can have
-# expired.
+# not anything has removed it. A minute is the least there is, so a shorter
+# one is written straight into Redis.
 
 use strict;
 use warnings;
@@ -18,14 +17,6 @@ use NgxQueues::Wait;
 my $s = NgxQueues::Server->new;
 my $c = $s->client;
 my $redis = $s->redis->client;
-
-# retention in seconds, from the next call on
-
-sub retention {
-    my ($q, $seconds) = @_;
-
-    $redis->call('HSET', $q->key, 'ret', $seconds, 'hx', 0);
-}
 
 # until the moment at which what was sent before it has expired
 
@@ -43,14 +34,15 @@ sub left {
     my ($q) = @_;
 
     my ($id) = $q->key =~ /(\w+)$/;
-    my ($gen) = $redis->call('HGET', $q->key, 'gen');
+    my $gen = $q->generation;
     my $root = $q->root;
 
     return join ' ', map {
         $redis->call(@$_)
     } ['XLEN', "$root:m:$id:$gen"], ['XLEN', "$root:z:$id:$gen"],
       ['ZCARD', "$root:f:$id:$gen"], ['ZCARD', "$root:y:$id:$gen"],
-      ['HLEN', "$root:d:$id:$gen"];
+      ['HLEN', "$root:d:$id:$gen"], ['HLEN', "$root:e:$id:$gen"],
+      ['ZCARD', "$root:b:$id:$gen"], ['HGET', $q->key, 'nb'];
 }
 
 # of each state: visible, in flight, in flight and visible again, delayed, and
@@ -68,24 +60,24 @@ $q->send({ body => 'delayed', delaySeconds => 900 },
 wait_for { $q->counts eq '32 1 1' } 3;
 is($q->counts, '32 1 1', 'messages of every state');
 
-retention($q, 0.25);
+$q->retention(0.25);
 elapse(0.25);
 
 is(scalar($q->receive(maxMessages => 10)), 0, 'none of them is delivered');
 is($q->counts, '0 0 0', 'nor counted');
-is(left($q), '0 0 0 0 0', 'nor kept');
+is(left($q), '0 0 0 0 0 0 0 0', 'nor kept');
 is($q->ack($flying, $back), 'stale stale', 'their handles are stale');
 is($q->visibility(5, $flying), 'stale', 'for visibility as well');
 
 # an ack or an extension is the first call of all after the expiry
 
 for my $call (sub { $q->ack(@_) }, sub { $q->visibility(9, @_) }) {
-    retention($q, 60);
+    $q->retention(60);
     $q->send('a');
 
     my ($m) = $q->receive;
 
-    retention($q, 0.25);
+    $q->retention(0.25);
     elapse(0.25);
     is($call->($m), 'stale', 'a handle of what has expired');
     is($q->counts, '0 0 0', 'and it counts no more');
@@ -93,12 +85,12 @@ for my $call (sub { $q->ack(@_) }, sub { $q->visibility(9, @_) }) {
 
 # old and new ones
 
-retention($q, 60);
+$q->retention(60);
 $q->send(map { "old$_" } 1 .. 5);
 my @old = $q->receive(maxMessages => 3, visibilityTimeoutSeconds => 1);
 elapse(0.6);
 $q->send(map { "new$_" } 1 .. 5);
-retention($q, 1);
+$q->retention(1);
 elapse(0.45);
 is(join(' ', map { $_->{body} } $q->receive(maxMessages => 10)),
    'new1 new2 new3 new4 new5', 'of old and new ones, the new ones');
@@ -108,7 +100,7 @@ is($q->counts, '0 0 0', 'until they are old, too');
 
 # counts and the age of the oldest are exact at every moment
 
-retention($q, 1209600);
+$q->retention(1209600);
 $q->send('first');
 is($c->get($q->path)->{json}{counts}{oldestMessageAgeSeconds}, 0, 'age');
 elapse(1);
@@ -121,12 +113,12 @@ is($c->post($q->path('/purge'))->{status}, 202, 'purge');
 # once, and another time by receives
 
 for my $how ('count', 'receive') {
-    retention($q, 1209600);
+    $q->retention(1209600);
     $q->send(map { 'x' x ($_ == 5 ? 100_000 : 10) } 1 .. 10) for 1 .. 250;
     $q->send(map { { body => 'z', delaySeconds => 900 } } 1 .. 10) for 1 .. 10;
     my @m = $q->receive(maxMessages => 10);
 
-    retention($q, 0.25);
+    $q->retention(0.25);
     elapse(0.25);
 
     if ($how eq 'count') {
@@ -144,15 +136,15 @@ for my $how ('count', 'receive') {
         is($q->counts, '0 0 0', 'and nothing counts');
     }
 
-    is(left($q), '0 0 0 0 0', 'all are removed');
+    is(left($q), '0 0 0 0 0 0 0 0', 'all are removed');
     is($q->ack($m[0]), 'stale', 'those in flight as well');
 }
 
 # a wait over expired messages goes on, and a longer retention ends it
 
-retention($q, 60);
+$q->retention(60);
 $q->send('hidden');
-$redis->call('HSET', $q->key, 'ret', 0, 'hx', 0);
+$q->retention(0);
 
 my $h = $q->park(waitSeconds => 2);
 
@@ -160,11 +152,11 @@ is(($c->wait_all([$h]))[0]{body}, '{"messages":[]}', 'a wait finds nothing');
 
 # a message that becomes visible after its retention is not delivered then
 
-retention($q, 1209600);
+$q->retention(1209600);
 $q->send({ body => 'late', delaySeconds => 1 });
 $q->send('v');
 my ($v) = $q->receive(visibilityTimeoutSeconds => 1);
-retention($q, 0.25);
+$q->retention(0.25);
 $h = $q->park(waitSeconds => 2);
 is(($c->wait_all([$h]))[0]{body}, '{"messages":[]}',
    'neither when a delay nor when a visibility ends');

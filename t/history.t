@@ -208,7 +208,7 @@ sub receipts {
         push @entries, $entry->($h, $value);
         push @expected, $id ? 'ok' : 'stale';
         push @later, [$id, $value] if $id;
-        delete $valid{$h} if $path eq 'ack';
+        delete $valid{$h};              # a second mention is stale
     }
 
     my $results = call(POST => "/v1/receipts/$path",

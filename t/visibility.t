@@ -87,7 +87,7 @@ is($q->visibility(30, $a), 'ok', 'shorten');
 near(30, 'counted from now');
 is($q->visibility(43200, $a), 'ok', 'twelve hours');
 near(43200, 'as asked');
-is($q->visibility(0, $a, $a), 'ok ok', 'release, twice in a request');
+is($q->visibility(0, $a, $a), 'ok stale', 'release, twice in a request');
 ($b) = $q->receive(visibilityTimeoutSeconds => 43200);
 is("$b->{receiveCount}", 2, 'a release counts as a receive');
 near(43200, 'twelve hours from the receive');

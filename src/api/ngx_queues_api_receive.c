@@ -239,7 +239,7 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
         return;
     }
 
-    if (ngx_queues_api_receive_pass(api, result)) {
+    if (result->nmessages && ngx_queues_api_receive_pass(api, result)) {
         return;
     }
 
@@ -261,46 +261,57 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
 
 
 /*
- * A message may come between the tries of two, and so to the later one.  1 if
- * the one who came earlier has taken it: where he had asked for the same.
+ * Messages may come between the tries of two, and so to the later one: those
+ * who came earlier have them first, as far as they asked for the same
+ * visibility.  1 if nothing is left for this one, which goes on waiting.
  */
 
 static ngx_uint_t
 ngx_queues_api_receive_pass(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
-    ngx_queues_api_t          *earlier;
-    ngx_queues_http_op_t      *op;
-    ngx_queues_api_receive_t  *one, *two;
+    ngx_queues_api_t           *earlier;
+    ngx_queues_http_op_t       *op;
+    ngx_queues_api_receive_t   *one, *two;
+    ngx_queues_store_result_t   part;
 
-    if (api->op->request == NULL || api->op->answered || !result->nmessages) {
-        return 0;
-    }
-
-    op = ngx_queues_http_before(api->op);
-    if (op == NULL) {
-        return 0;
-    }
-
-    earlier = op->data;
-    one = earlier->data;
     two = api->data;
 
-    if (one->receive.max != two->receive.max
-        || one->receive.visibility != two->receive.visibility)
-    {
+    while (api->op->request && result->nmessages) {
+
+        op = ngx_queues_http_before(api->op);
+        if (op == NULL) {
+            return 0;
+        }
+
+        earlier = op->data;
+        one = earlier->data;
+
+        if (one->receive.visibility != two->receive.visibility) {
+            return 0;
+        }
+
+        part = *result;
+        part.nmessages = ngx_min(result->nmessages, one->receive.max);
+
+        result->messages += part.nmessages;
+        result->nmessages -= part.nmessages;
+
+        ngx_queues_http_op_hold(op);
+        ngx_queues_http_unpark(op);
+
+        if (!ngx_queues_api_receive_nobody(earlier, &part)) {
+            ngx_queues_api_receive_answer(earlier, &part);
+        }
+
+        ngx_queues_http_op_release(op);
+    }
+
+    if (result->nmessages) {
         return 0;
     }
 
-    ngx_queues_http_op_hold(op);
-    ngx_queues_http_unpark(op);
     ngx_queues_http_tried(api->op, NGX_QUEUES_HTTP_TRY_PASSED, -1);
-
-    if (!ngx_queues_api_receive_nobody(earlier, result)) {
-        ngx_queues_api_receive_answer(earlier, result);
-    }
-
-    ngx_queues_http_op_release(op);
 
     return 1;
 }

@@ -14,10 +14,10 @@ static void ngx_queues_store_call_done(void *data,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
 static void ngx_queues_store_call_late(ngx_queues_store_call_t *call,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
-static void ngx_queues_store_call_error(ngx_str_t *text,
-    ngx_queues_store_result_t *result);
-static void ngx_queues_store_call_too_big(u_char *p, u_char *last,
-    ngx_queues_store_result_t *result);
+static void ngx_queues_store_call_error(ngx_queues_store_call_t *call,
+    ngx_str_t *text, ngx_queues_store_result_t *result);
+static void ngx_queues_store_call_too_big(ngx_queues_store_call_t *call,
+    u_char *p, u_char *last, ngx_queues_store_result_t *result);
 
 
 /* the codes of docs/redis.md */
@@ -103,7 +103,7 @@ ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
         }
 
     } else if (rc == NGX_QUEUES_REDIS_APP) {
-        ngx_queues_store_call_error(&reply->str, &result);
+        ngx_queues_store_call_error(call, &reply->str, &result);
 
     } else {
         result.code = NGX_QUEUES_STORE_UNAVAILABLE;
@@ -163,7 +163,8 @@ ngx_queues_store_call_late(ngx_queues_store_call_t *call,
 
 
 static void
-ngx_queues_store_call_error(ngx_str_t *text, ngx_queues_store_result_t *result)
+ngx_queues_store_call_error(ngx_queues_store_call_t *call, ngx_str_t *text,
+    ngx_queues_store_result_t *result)
 {
     u_char                    *p, *last;
     size_t                     len;
@@ -185,7 +186,7 @@ ngx_queues_store_call_error(ngx_str_t *text, ngx_queues_store_result_t *result)
             result->code = e->value;
 
             if (e->value == NGX_QUEUES_STORE_TOO_BIG) {
-                ngx_queues_store_call_too_big(p, last, result);
+                ngx_queues_store_call_too_big(call, p, last, result);
             }
 
             return;
@@ -200,35 +201,30 @@ ngx_queues_store_call_error(ngx_str_t *text, ngx_queues_store_result_t *result)
 }
 
 
-/* " INDEX LIMIT" */
+/* " LIMIT" */
 
 static void
-ngx_queues_store_call_too_big(u_char *p, u_char *last,
-    ngx_queues_store_result_t *result)
+ngx_queues_store_call_too_big(ngx_queues_store_call_t *call, u_char *p,
+    u_char *last, ngx_queues_store_result_t *result)
 {
-    u_char     *blank;
     uint64_t    n;
     ngx_str_t   word;
+    ngx_uint_t  i;
 
-    p = ngx_min(p + 1, last);
-
-    blank = ngx_strlchr(p, last, ' ');
-    if (blank == NULL) {
-        blank = last;
-    }
-
-    word.data = p;
-    word.len = blank - p;
-
-    if (ngx_queues_base_decimal_parse(&word, &n) == NGX_OK) {
-        result->index = (ngx_uint_t) n;
-    }
-
-    word.data = ngx_min(blank + 1, last);
+    word.data = ngx_min(p + 1, last);
     word.len = last - word.data;
 
-    if (ngx_queues_base_decimal_parse(&word, &n) == NGX_OK) {
-        result->limit = (int64_t) n;
+    if (ngx_queues_base_decimal_parse(&word, &n) != NGX_OK) {
+        return;
+    }
+
+    result->limit = (int64_t) n;
+
+    for (i = 0; i < call->nlengths; i++) {
+        if (call->lengths[i] > n) {
+            result->index = i;
+            return;
+        }
     }
 }
 
@@ -307,18 +303,47 @@ ngx_queues_store_string(ngx_queues_redis_reply_t *elt, ngx_str_t *str)
 
 
 ngx_int_t
-ngx_queues_store_id(ngx_queues_redis_reply_t *elt, ngx_queues_store_id_t *id)
+ngx_queues_store_word(ngx_str_t *text, ngx_str_t *word)
+{
+    u_char  *last;
+
+    if (text->len == 0) {
+        return NGX_ERROR;
+    }
+
+    last = ngx_strlchr(text->data, text->data + text->len, ' ');
+
+    if (last == NULL) {
+        *word = *text;
+        text->data += text->len;
+        text->len = 0;
+
+        return NGX_OK;
+    }
+
+    word->data = text->data;
+    word->len = last - text->data;
+
+    text->data += word->len + 1;
+    text->len -= word->len + 1;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_id(ngx_str_t *text, ngx_queues_store_id_t *id)
 {
     u_char     *p, *last, *dash;
     uint64_t    seq;
     ngx_str_t   word;
 
-    if (elt->type != NGX_QUEUES_REDIS_STRING || elt->str.len == 0) {
+    if (text->len == 0) {
         return NGX_ERROR;
     }
 
-    p = elt->str.data;
-    last = p + elt->str.len;
+    p = text->data;
+    last = p + text->len;
 
     id->delayed = (*p == 'z');
     p += id->delayed;
@@ -368,6 +393,25 @@ ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
     }
 
     place->generation = (uint64_t) n;
+
+    return NGX_OK;
+}
+
+
+/* the same as the first words of a string */
+
+ngx_int_t
+ngx_queues_store_place_words(ngx_str_t *text, ngx_queues_store_place_t *place)
+{
+    ngx_str_t  word;
+
+    if (ngx_queues_store_word(text, &word) != NGX_OK
+        || ngx_queues_base_short_parse(&word, &place->queue) != NGX_OK
+        || ngx_queues_store_word(text, &word) != NGX_OK
+        || ngx_queues_base_decimal_parse(&word, &place->generation) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     return NGX_OK;
 }

@@ -32,6 +32,12 @@ struct ngx_queues_store_call_s {
     ngx_str_t                    root;
     uint64_t                     token;
 
+    /* send: decoded lengths, to say which one was too big */
+    ngx_uint_t                   nlengths;
+    size_t                       lengths[NGX_QUEUES_STORE_BATCH_MAX];
+
+    ngx_uint_t                   nreceipts;   /* ack, visibility */
+
     ngx_uint_t                   answered;    /* unsigned  answered:1; */
 };
 
@@ -58,9 +64,16 @@ u_char *ngx_queues_store_id_arg(ngx_str_t *arg, u_char *p,
 ngx_int_t ngx_queues_store_integer(ngx_queues_redis_reply_t *elt, int64_t *n);
 ngx_int_t ngx_queues_store_string(ngx_queues_redis_reply_t *elt,
     ngx_str_t *str);
-ngx_int_t ngx_queues_store_id(ngx_queues_redis_reply_t *elt,
-    ngx_queues_store_id_t *id);
 ngx_int_t ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
+    ngx_queues_store_place_t *place);
+
+/*
+ * Words of a string, each followed by one blank or the end: takes the first
+ * off text.  NGX_ERROR where there is none.
+ */
+ngx_int_t ngx_queues_store_word(ngx_str_t *text, ngx_str_t *word);
+ngx_int_t ngx_queues_store_id(ngx_str_t *word, ngx_queues_store_id_t *id);
+ngx_int_t ngx_queues_store_place_words(ngx_str_t *text,
     ngx_queues_store_place_t *place);
 
 

@@ -4,17 +4,16 @@
 
 #define NGX_QUEUES_STORE_TOKEN_SIZE      5     /* bytes: 40 bits */
 
-#define NGX_QUEUES_STORE_SEND_ARGS       4     /* of one message */
-#define NGX_QUEUES_STORE_RECEIVE_HEAD    4     /* elements of a reply before */
-#define NGX_QUEUES_STORE_RECEIVE_ELTS    5     /* and of each message */
+#define NGX_QUEUES_STORE_EACH_ARGS       3     /* of a message of send_each */
+#define NGX_QUEUES_STORE_RECEIVE_HEAD    5     /* elements of a reply before */
 
 
 static ngx_int_t ngx_queues_store_send_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_store_message_elts(ngx_queues_redis_reply_t *elts,
-    ngx_queues_store_message_t *m);
+static ngx_int_t ngx_queues_store_message_word(ngx_str_t *word,
+    ngx_queues_store_message_t *m, ngx_uint_t *attributes);
 
 
 ngx_int_t
@@ -22,12 +21,13 @@ ngx_queues_store_send(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_send_t *messages, ngx_uint_t n,
     ngx_queues_store_done_pt done, void *data)
 {
+    size_t                    longest;
     u_char                   *p;
-    u_char                    buf[(2 * NGX_QUEUES_STORE_BATCH_MAX + 1)
+    u_char                    buf[(NGX_QUEUES_STORE_BATCH_MAX + 1)
                                   * NGX_QUEUES_BASE_DECIMAL_MAX];
     ngx_str_t                 args[2 + NGX_QUEUES_STORE_BATCH_MAX
-                                       * NGX_QUEUES_STORE_SEND_ARGS];
-    ngx_uint_t                i, k;
+                                       * NGX_QUEUES_STORE_EACH_ARGS];
+    ngx_uint_t                i, k, each;
     ngx_queues_store_call_t  *call;
 
     call = ngx_queues_store_call_create(root, ngx_queues_store_send_parse,
@@ -36,53 +36,73 @@ ngx_queues_store_send(ngx_str_t *root, ngx_str_t *ref,
         return NGX_ERROR;
     }
 
-    k = 0;
-    p = buf;
-
-    args[k++] = *ref;
-    p = ngx_queues_store_number_arg(&args[k++], p, n);
+    each = 0;
+    longest = 0;
 
     for (i = 0; i < n; i++) {
-        p = ngx_queues_store_number_arg(&args[k++], p, messages[i].delay);
-        p = ngx_queues_store_number_arg(&args[k++], p, messages[i].length);
-        args[k++] = messages[i].body;
-        args[k++] = messages[i].attributes;
+        longest = ngx_max(longest, messages[i].length);
+        call->lengths[i] = messages[i].length;
+
+        if (messages[i].delay >= 0 || messages[i].attributes.len) {
+            each = 1;
+        }
     }
 
-    return ngx_queues_store_call_start(call, "send", args, k);
+    call->nlengths = n;
+
+    k = 0;
+
+    args[k++] = *ref;
+    p = ngx_queues_store_number_arg(&args[k++], buf, longest);
+
+    for (i = 0; i < n; i++) {
+        if (each) {
+            p = ngx_queues_store_number_arg(&args[k++], p, messages[i].delay);
+        }
+
+        args[k++] = messages[i].body;
+
+        if (each) {
+            args[k++] = messages[i].attributes;
+        }
+    }
+
+    return ngx_queues_store_call_start(call, each ? "send_each" : "send", args,
+                                       k);
 }
 
+
+/* "Q G id ..." */
 
 static ngx_int_t
 ngx_queues_store_send_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
 {
-    ngx_uint_t  i, n;
+    ngx_str_t   text, word;
+    ngx_uint_t  i;
 
-    if (reply->type != NGX_QUEUES_REDIS_ARRAY
-        || reply->nelts < 3
-        || ngx_queues_store_place(reply->elts, &result->place) != NGX_OK)
+    if (ngx_queues_store_string(reply, &text) != NGX_OK
+        || ngx_queues_store_place_words(&text, &result->place) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    n = reply->nelts - 2;
-
-    result->nids = n;
-    result->ids = ngx_palloc(reply->pool, n * sizeof(ngx_queues_store_id_t));
+    result->nids = call->nlengths;
+    result->ids = ngx_palloc(reply->pool, result->nids
+                                          * sizeof(ngx_queues_store_id_t));
     if (result->ids == NULL) {
         return NGX_ERROR;
     }
 
-    for (i = 0; i < n; i++) {
-        if (ngx_queues_store_id(&reply->elts[2 + i], &result->ids[i])
-            != NGX_OK)
+    for (i = 0; i < result->nids; i++) {
+        if (ngx_queues_store_word(&text, &word) != NGX_OK
+            || ngx_queues_store_id(&word, &result->ids[i]) != NGX_OK)
         {
             return NGX_ERROR;
         }
     }
 
-    return NGX_OK;
+    return text.len ? NGX_ERROR : NGX_OK;
 }
 
 
@@ -126,74 +146,117 @@ ngx_queues_store_receive(ngx_str_t *root, ngx_str_t *ref,
 }
 
 
-/* Q G wait next, then per message: id body attributes count first */
+/* Q G wait next, what the messages are, then their bodies */
 
 static ngx_int_t
 ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
 {
-    ngx_uint_t                 i, n;
-    ngx_queues_redis_reply_t  *elt;
+    uint64_t                     now;
+    ngx_str_t                    text, word;
+    ngx_uint_t                   attributes;
+    ngx_queues_redis_reply_t    *elt, *last;
+    ngx_queues_store_message_t  *m;
 
     if (reply->type != NGX_QUEUES_REDIS_ARRAY
         || reply->nelts < NGX_QUEUES_STORE_RECEIVE_HEAD
-        || (reply->nelts - NGX_QUEUES_STORE_RECEIVE_HEAD)
-           % NGX_QUEUES_STORE_RECEIVE_ELTS
         || ngx_queues_store_place(reply->elts, &result->place) != NGX_OK
         || ngx_queues_store_integer(&reply->elts[2], &result->wait) != NGX_OK
-        || ngx_queues_store_integer(&reply->elts[3], &result->next) != NGX_OK)
+        || ngx_queues_store_integer(&reply->elts[3], &result->next) != NGX_OK
+        || ngx_queues_store_string(&reply->elts[4], &text) != NGX_OK
+        || ngx_queues_store_word(&text, &word) != NGX_OK
+        || ngx_queues_base_decimal_parse(&word, &now) != NGX_OK)
     {
-        return NGX_ERROR;
-    }
-
-    n = (reply->nelts - NGX_QUEUES_STORE_RECEIVE_HEAD)
-        / NGX_QUEUES_STORE_RECEIVE_ELTS;
-
-    if (n == 0) {
-        return NGX_OK;
-    }
-
-    result->messages = ngx_palloc(reply->pool,
-                                  n * sizeof(ngx_queues_store_message_t));
-    if (result->messages == NULL) {
         return NGX_ERROR;
     }
 
     elt = reply->elts + NGX_QUEUES_STORE_RECEIVE_HEAD;
+    last = reply->elts + reply->nelts;
 
-    for (i = 0; i < n; i++) {
-        if (ngx_queues_store_message_elts(elt, &result->messages[i])
-            != NGX_OK)
+    if (elt == last) {
+        return text.len ? NGX_ERROR : NGX_OK;
+    }
+
+    /* as many as there may be */
+
+    m = ngx_palloc(reply->pool,
+                   (last - elt) * sizeof(ngx_queues_store_message_t));
+    if (m == NULL) {
+        return NGX_ERROR;
+    }
+
+    result->messages = m;
+
+    while (elt < last) {
+        m->count = 1;
+        m->first = now;
+        ngx_str_null(&m->attributes);
+
+        if (ngx_queues_store_word(&text, &word) != NGX_OK
+            || ngx_queues_store_message_word(&word, m, &attributes) != NGX_OK
+            || ngx_queues_store_string(elt++, &m->body) != NGX_OK)
         {
             return NGX_ERROR;
         }
 
-        elt += NGX_QUEUES_STORE_RECEIVE_ELTS;
+        if (attributes
+            && (elt == last
+                || ngx_queues_store_string(elt++, &m->attributes) != NGX_OK))
+        {
+            return NGX_ERROR;
+        }
+
+        m++;
     }
 
-    result->nmessages = n;
+    result->nmessages = m - result->messages;
 
-    return NGX_OK;
+    return text.len ? NGX_ERROR : NGX_OK;
 }
 
 
-static ngx_int_t
-ngx_queues_store_message_elts(ngx_queues_redis_reply_t *elts,
-    ngx_queues_store_message_t *m)
-{
-    int64_t  count, first;
+/* "id" or "id:count:first", and "a" after either where there are attributes */
 
-    if (ngx_queues_store_id(&elts[0], &m->id) != NGX_OK
-        || ngx_queues_store_string(&elts[1], &m->body) != NGX_OK
-        || ngx_queues_store_string(&elts[2], &m->attributes) != NGX_OK
-        || ngx_queues_store_integer(&elts[3], &count) != NGX_OK
-        || ngx_queues_store_integer(&elts[4], &first) != NGX_OK)
-    {
+static ngx_int_t
+ngx_queues_store_message_word(ngx_str_t *word, ngx_queues_store_message_t *m,
+    ngx_uint_t *attributes)
+{
+    u_char     *colon, *last;
+    ngx_str_t   part;
+
+    last = word->data + word->len;
+
+    *attributes = (word->len && last[-1] == 'a');
+    last -= *attributes;
+
+    colon = ngx_strlchr(word->data, last, ':');
+
+    part.data = word->data;
+    part.len = (colon ? colon : last) - part.data;
+
+    if (ngx_queues_store_id(&part, &m->id) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    m->count = (uint64_t) count;
-    m->first = (uint64_t) first;
+    if (colon == NULL) {
+        return NGX_OK;
+    }
 
-    return NGX_OK;
+    part.data = colon + 1;
+
+    colon = ngx_strlchr(part.data, last, ':');
+    if (colon == NULL) {
+        return NGX_ERROR;
+    }
+
+    part.len = colon - part.data;
+
+    if (ngx_queues_base_decimal_parse(&part, &m->count) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    part.data = colon + 1;
+    part.len = last - part.data;
+
+    return ngx_queues_base_decimal_parse(&part, &m->first);
 }

@@ -2,12 +2,14 @@
 #include "ngx_queues_store_call.h"
 
 
-#define NGX_QUEUES_STORE_RECEIPT_ARGS    5
+#define NGX_QUEUES_STORE_GROUP_ARGS    5     /* at most */
 
 
 static ngx_int_t ngx_queues_store_receipts(const char *function,
     ngx_str_t *root, ngx_queues_store_receipt_t *receipts, ngx_uint_t n,
     ngx_uint_t visibility, ngx_queues_store_done_pt done, void *data);
+static ngx_uint_t ngx_queues_store_together(ngx_queues_store_receipt_t *a,
+    ngx_queues_store_receipt_t *b, ngx_uint_t visibility);
 static ngx_int_t ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_undo_parse(ngx_queues_store_call_t *call,
@@ -34,6 +36,11 @@ ngx_queues_store_visibility(ngx_str_t *root,
 }
 
 
+/*
+ * In groups: what follows one another and is of the same receive, as all of
+ * a request is as a rule.
+ */
+
 static ngx_int_t
 ngx_queues_store_receipts(const char *function, ngx_str_t *root,
     ngx_queues_store_receipt_t *receipts, ngx_uint_t n, ngx_uint_t visibility,
@@ -44,9 +51,10 @@ ngx_queues_store_receipts(const char *function, ngx_str_t *root,
                                   * (NGX_QUEUES_BASE_SHORT_LEN
                                      + NGX_QUEUES_STORE_ID_MAX
                                      + 3 * NGX_QUEUES_BASE_DECIMAL_MAX)];
+    ngx_str_t                 id;
     ngx_str_t                 args[NGX_QUEUES_STORE_BATCH_MAX
-                                   * NGX_QUEUES_STORE_RECEIPT_ARGS];
-    ngx_uint_t                i, k;
+                                   * NGX_QUEUES_STORE_GROUP_ARGS];
+    ngx_uint_t                i, k, next;
     ngx_queues_store_call_t  *call;
 
     call = ngx_queues_store_call_create(root, ngx_queues_store_receipts_parse,
@@ -58,48 +66,82 @@ ngx_queues_store_receipts(const char *function, ngx_str_t *root,
     k = 0;
     p = buf;
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n; i = next) {
+
+        for (next = i + 1; next < n; next++) {
+            if (!ngx_queues_store_together(&receipts[i], &receipts[next],
+                                           visibility))
+            {
+                break;
+            }
+        }
+
         p = ngx_queues_store_short_arg(&args[k++], p, receipts[i].place.queue);
         p = ngx_queues_store_number_arg(&args[k++], p,
                                         receipts[i].place.generation);
-        p = ngx_queues_store_id_arg(&args[k++], p, &receipts[i].id);
         p = ngx_queues_store_number_arg(&args[k++], p, receipts[i].token);
 
         if (visibility) {
             p = ngx_queues_store_number_arg(&args[k++], p,
                                             receipts[i].visibility);
         }
+
+        /* the ids, separated by blanks */
+
+        args[k].data = p;
+
+        for ( /* void */ ; i < next; i++) {
+            p = ngx_queues_store_id_arg(&id, p, &receipts[i].id);
+            *p++ = ' ';
+        }
+
+        args[k].len = p - 1 - args[k].data;
+        k++;
     }
+
+    call->nreceipts = n;
 
     return ngx_queues_store_call_start(call, function, args, k);
 }
+
+
+static ngx_uint_t
+ngx_queues_store_together(ngx_queues_store_receipt_t *a,
+    ngx_queues_store_receipt_t *b, ngx_uint_t visibility)
+{
+    return a->place.queue == b->place.queue
+           && a->place.generation == b->place.generation
+           && a->token == b->token
+           && (!visibility || a->visibility == b->visibility);
+}
+
+
+/* a character for each */
 
 
 static ngx_int_t
 ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
 {
-    int64_t     n;
+    ngx_str_t   text;
     ngx_uint_t  i;
 
-    if (reply->type != NGX_QUEUES_REDIS_ARRAY || reply->nelts == 0) {
+    if (ngx_queues_store_string(reply, &text) != NGX_OK
+        || text.len != call->nreceipts)
+    {
         return NGX_ERROR;
     }
 
-    result->ok = ngx_pnalloc(reply->pool, reply->nelts);
+    result->ok = ngx_pnalloc(reply->pool, text.len);
     if (result->ok == NULL) {
         return NGX_ERROR;
     }
 
-    for (i = 0; i < reply->nelts; i++) {
-        if (ngx_queues_store_integer(&reply->elts[i], &n) != NGX_OK) {
-            return NGX_ERROR;
-        }
-
-        result->ok[i] = (n == 1);
+    for (i = 0; i < text.len; i++) {
+        result->ok[i] = (text.data[i] == '1');
     }
 
-    result->nok = reply->nelts;
+    result->nok = text.len;
 
     return NGX_OK;
 }

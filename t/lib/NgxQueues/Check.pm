@@ -43,7 +43,7 @@ sub _project {
         my $q = $n{$name};
         my %h = @{ $r->call('HGETALL', "$root:q:$q") };
 
-        $known{"$root:q:$q"} = 1;
+        $known{"$root:$_:$q"} = 1 for qw(q h);
         push @p, "$root: $name is not listed" unless $l{$name};
 
         if (!%h) {
@@ -51,13 +51,25 @@ sub _project {
             next;
         }
 
+        my %hot = @{ $r->call('HGETALL', "$root:h:$q") };
+
         push @p, "$root: $name has the hash of $h{name}" if $h{name} ne $name;
         push @p, "$root: $q lacks $_" for grep { !defined $h{$_} }
-            qw(v id name kind vt wait ret delay max cbd dlq mrc ct ut gen cur
-               hx w floor);
+            qw(v id name kind vt wait ret delay max cbd dlq mrc ct ut);
+        push @p, "$root: $q lacks $_" for grep { !defined $hot{$_} }
+            qw(s cur t nb nf hx);
+
+        my ($gen) = ($hot{s} // '') =~ /^[01]:\Q$q\E:([1-9]\d*):\d+-\d+:/;
+
+        if (!$gen || ($hot{s} =~ s/^([^:]*:){4}//r) ne
+            join ':', @h{qw(max delay vt wait ret id name)})
+        {
+            push @p, "$root: $q: s does not say what the settings do";
+            next unless $gen;
+        }
 
         $named{ $h{dlq} }++ if $h{dlq} ne '' && $h{dlq} ne $q;
-        $known{"$root:$_:$q:$h{gen}"} = 1 for qw(m z y f d);
+        $known{"$root:$_:$q:$gen"} = 1 for qw(m z y f d b e);
 
         push @p, _queue($r, $library, $root, $q);
     }
@@ -97,17 +109,49 @@ sub _generation {
         return "$root: $q: queue_count: $count" if ref $count ne 'ARRAY';
     } while ($count->[14]);
 
-    my %h = @{ $r->call('HGETALL', "$root:q:$q") };
+    my %h = @{ $r->call('HGETALL', "$root:h:$q") };
     my ($s, $us) = @{ $r->call('TIME') };
     my $now = $s * 1000 + int($us / 1000);
-    my $live = $now - $h{ret} * 1000;
+    my ($gen, $ret) = (split /:/, $h{s})[2, 8];
+    my $live = $now - $ret * 1000;
 
-    my %key = map { $_ => "$root:$_:$q:$h{gen}" } qw(m z y f d);
+    my %key = map { $_ => "$root:$_:$q:$gen" } qw(m z y f d b e);
     my %body = ((map { $_ => 1 } _stream($r, $key{m})),
                 (map { ; "z$_" => 1 } _stream($r, $key{z})));
     my %f = @{ $r->call('ZRANGE', $key{f}, 0, -1, 'WITHSCORES') };
     my %y = @{ $r->call('ZRANGE', $key{y}, 0, -1, 'WITHSCORES') };
     my %d = @{ $r->call('HGETALL', $key{d}) };
+    my %b = @{ $r->call('ZRANGE', $key{b}, 0, -1, 'WITHSCORES') };
+    my %e = @{ $r->call('HGETALL', $key{e}) };
+    my %batch;
+
+    for my $token (sort keys %b) {
+        push @p, "batch $token without record" unless exists $e{$token};
+    }
+
+    for my $token (sort keys %e) {
+        my ($last, @ids) = split / /, $e{$token};
+
+        push @p, "batch $token has no end" unless exists $b{$token};
+        push @p, "batch $token has record $e{$token}"
+            if !@ids || $e{$token} !~ /^\d+( \d+-\d+)+\z/
+               || grep { !_later($ids[$_], $ids[$_ - 1]) } 1 .. $#ids;
+
+        for my $id (@ids) {
+            push @p, "$id in two batches" if $batch{$id}++;
+            push @p, "$id in a batch and in flight by itself"
+                if exists $f{$id};
+            push @p, "$id in a batch without body" unless $body{$id};
+            push @p, "$id in a batch beyond cur $h{cur}"
+                if _later($id, $h{cur});
+        }
+    }
+
+    push @p, "nb is $h{nb}, in batches are " . keys %batch
+        if $h{nb} != keys %batch;
+    push @p, "nf is $h{nf}, in flight are " . keys %f if $h{nf} < keys %f;
+    push @p, "t is $h{t} after " . $_
+        for grep { ($h{t} // 0) > $_ } $h{hx}, values %f, values %y, values %b;
 
     for my $id (sort keys %f) {
         push @p, "$id in flight without state" unless exists $d{$id};
@@ -134,7 +178,7 @@ sub _generation {
             push @p, "$id stored, neither delayed nor in flight"
                 unless exists $y{$id} || exists $f{$id};
 
-        } elsif (!_later($id, $h{cur}) && !exists $f{$id}) {
+        } elsif (!_later($id, $h{cur}) && !exists $f{$id} && !$batch{$id}) {
             push @p, "$id stored, not in flight, before cur $h{cur}";
         }
 
@@ -142,7 +186,7 @@ sub _generation {
         push @p, "$id outlived its retention" if $ms <= $live;
     }
 
-    my $flying = grep { $_ > $now } values %f;
+    my $flying = keys(%batch) + grep { $_ > $now } values %f;
     my $delayed = grep { $_ > $now } values %y;
     my $is = join ' ', keys(%body) - $flying - $delayed, $flying, $delayed;
     my $told = join ' ', @$count[15 .. 17];

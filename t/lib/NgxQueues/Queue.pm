@@ -170,7 +170,7 @@ sub parked {
     my $redis = $self->redis;
 
     wait_for {
-        ($redis->call('HGET', $self->key, 'w') // '') eq '1'
+        ($redis->call('HGET', $self->key, 's') // '') =~ /^1/
         && $redis->call(qw/PUBSUB SHARDNUMSUB/, $self->root . ':w')->[1]
            >= ($workers || 1)
     } or die "no receive waits\n";
@@ -191,6 +191,21 @@ sub calls {
 
 sub redis { $_[0]{redis} //= $_[0]{server}->redis->client }
 sub root { "ngxq:{$_[0]{project}}" }
-sub key { $_[0]->root . ':q:' . ($_[0]->is('queue') =~ s/^que_//r) }
+sub key { $_[0]->root . ':h:' . ($_[0]->is('queue') =~ s/^que_//r) }
+
+# its generation, and a retention from the next call on that may be shorter
+# than the API allows
+
+sub generation { (split /:/, $_[0]->redis->call('HGET', $_[0]->key, 's'))[2] }
+
+sub retention {
+    my ($self, $seconds) = @_;
+
+    my @s = split /:/, $self->redis->call('HGET', $self->key, 's'), 11;
+
+    $s[8] = $seconds;
+    $self->redis->call('HSET', $self->key, 's', join(':', @s), 'hx', 0, 't', 0);
+    $self->redis->call('HSET', $self->key =~ s/:h:/:q:/r, 'ret', $seconds);
+}
 
 1;

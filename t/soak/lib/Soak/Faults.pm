@@ -10,6 +10,7 @@ package Soak::Faults;
 #
 #     redis    killed by SIGKILL, and started again on the same directory
 #     worker   killed by SIGKILL
+#     nap      a worker does not run for some seconds
 #     reload
 #     term     nginx is ended by SIGTERM, at once, and started again
 #     node     master and workers are killed by SIGKILL, and started again
@@ -19,7 +20,9 @@ package Soak::Faults;
 #     kick     Redis closes the connections for commands, for hints, or both
 #     flush    FUNCTION FLUSH
 #     full     Redis' memory is full, and nginx reloads meanwhile
-#     rewrite  Redis writes its file anew
+#     rewrite  Redis writes its file anew, and is killed meanwhile
+#     replica  Redis is a replica for two seconds
+#     limit    Redis closes all connections and takes no new ones for a second
 
 use strict;
 use warnings;
@@ -70,7 +73,7 @@ sub run {
         $self->$kind($within);
     }
 
-    $self->rest($begin + $seconds - now);
+    $self->rest(max $short, $begin + $seconds - now);
 }
 
 # the pauses tell how late this machine is with everything
@@ -143,6 +146,19 @@ sub worker {
     my $pid = $self->{server}->kill_worker($pids[rand @pids]);
 
     $self->done(worker => $begin, $pid);
+}
+
+sub nap {
+    my ($self) = @_;
+
+    my @pids = $self->{server}->worker_pids;
+    my $pid = $pids[rand @pids];
+    my $begin = now;
+
+    kill STOP => $pid;
+    $self->rest(1 + rand 5);
+    kill CONT => $pid;
+    $self->done(nap => $begin, $pid);
 }
 
 sub reload {
@@ -243,7 +259,34 @@ sub rewrite {
     my $begin = now;
 
     $self->{server}->redis->client->call('BGREWRITEAOF');
+    $self->rest(rand 0.1);
+    $self->redis;
     $self->done(rewrite => $begin);
+}
+
+sub replica {
+    my ($self) = @_;
+
+    my $begin = now;
+    my $client = $self->{server}->redis->client;
+
+    $client->call(qw/REPLICAOF 127.0.0.1 1/);
+    $self->rest(2);
+    $client->call(qw/REPLICAOF NO ONE/);
+    $self->done(replica => $begin);
+}
+
+sub limit {
+    my ($self) = @_;
+
+    my $begin = now;
+    my $client = $self->{server}->redis->client;
+
+    $client->call(qw/CONFIG SET maxclients 1/);
+    $client->call(qw/CLIENT KILL TYPE/, $_) for qw/normal pubsub/;
+    $self->rest(1);
+    $client->call(qw/CONFIG SET maxclients 4000/);
+    $self->done(limit => $begin);
 }
 
 # what has not ended after so many seconds

@@ -20,6 +20,9 @@ use List::Util qw/max min first/;
 
 use Soak::Journal;
 
+# faults while which there is no Redis for some
+my @away = qw/redis kick freeze term replica limit/;
+
 # clocks differ, and Redis counts in whole ms
 my $tolerance = 0.02;
 
@@ -87,7 +90,7 @@ sub outcomes {
         next if $status =~ /^20[01]$/;
 
         my @kinds = $status eq '503'
-            ? (qw/redis kick freeze term/, $r->{event} eq 'send' ? 'full' : ())
+            ? (@away, $r->{event} eq 'send' ? 'full' : ())
             : $status =~ /^none:(?:closed|reset)/
                 ? (qw/worker term node/, $status =~ /:kept$/ ? 'reload' : ())
             : $status eq 'none:refused' ? qw/term node/ : ();
@@ -460,7 +463,7 @@ sub waits {
 
         $self->problem(wait => sprintf('a wait of %d s took %.2f s more',
                        $r->{wait}, $late), $r, $self->nearest($r))
-            if $late > $self->{grace} && !$self->excuse($r, qw/redis kick stop freeze/);
+            if $late > $self->{grace} && !$self->excuse($r, @away, qw/stop nap/);
     }
 }
 

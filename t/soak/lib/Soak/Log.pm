@@ -11,43 +11,49 @@ use warnings;
 
 use POSIX ();
 
-# Redis is gone (111: nobody listens; 2: no socket; 32, 104: closed), or loads
+# 2: no socket; 111: nobody listens; 32, 104: closed; 110: silent
 
-my $errno = qr/\((?:2|32|104|111): [^)]+\)/;
+my $errno = qr/\((?:2|32|104|110|111): [^)]+\)/;
 my $link = qr/connection for (?:commands|hints)/;
 my $broken = qr/(?:Redis\ closed\ it
-                |(?:cannot\ (?:connect|read|write))(?:\ $errno)?
+                |cannot\ (?:connect|read|write)(?:\ $errno)?
                 |Redis\ is\ loading\ its\ data)/x;
 my $while = qr/ while talking to Redis (?:unix:\S+|127\.0\.0\.1:\d+)/;
 my $request = qr/, client: 127\.0\.0\.1, server: localhost, request: "POST /;
 my $unavailable = qr/(?:no\ connection\ to\ Redis
                       |connection\ to\ Redis\ lost,\ outcome\ unknown
                       |Redis\ is\ loading\ its\ data)/x;
+my $late = 'no answer from Redis in time, outcome unknown';
+my $replica = 'Redis is a read-only replica';
+my $refused = 'Redis refused CLIENT SETNAME';
 
-my $late = qr/(?:no\ answer\ from\ Redis\ in\ time,\ outcome\ unknown
-               |$unavailable)/x;
+my $away = 'redis kick freeze replica limit';
 
 # kinds of fault, none: at any time; level, text
 
 my @explained = (
-    ['redis kick' => error => qr/^$link lost: $broken$while$/],
-    [redis => error => qr/^no $link: $broken$while$/],
-    [redis => error => qr/^connect\(\) to \S+ failed $errno$while$/],
+    [$away => error => qr/^$link lost: $broken$while$/],
+    [$away => error => qr/^no $link: $broken$while$/],
+    [$away => error => qr/^connect\(\) to \S+ failed $errno$while$/],
+    [$away => error => qr/^(?:recv|send|writev)\(\) failed $errno$while$/],
+    ["$away term" => error => qr/^the store is unavailable: $unavailable$request/],
+    [$away => warn =>
+        qr/^messages that nobody received were not given back \($unavailable/],
     [redis => error => qr/^Redis answered: "LOADING [^"]+"$while$/],
-    ['redis kick' => error => qr/^(?:recv|send|writev)\(\) failed $errno$while$/],
-    ['redis kick term' => error =>
-        qr/^the store is unavailable: $unavailable$request/],
     [freeze => error =>
-        qr/^$link lost: no answer to (?:a command|PING) \(110: [^)]+\)$while$/],
+        qr/^$link lost: no answer to (?:a command|PING) $errno$while$/],
     [freeze => error =>
-        qr/^no $link: not ready within the connect timeout \(110: .*\)$while$/],
+        qr/^no $link: not ready within the connect timeout $errno$while$/],
     [freeze => error => qr/^the store is unavailable: $late$request/],
     [freeze => warn =>
         qr/^messages that nobody received were not given back \($late/],
     [full => error =>
         qr/^the store is unavailable: Redis is out of memory$request/],
-    ['redis kick' => warn =>
-        qr/^messages that nobody received were not given back \($unavailable/],
+    [replica => error => qr/^the store is unavailable: $replica$request/],
+    [replica => error => qr/^(?:no $link|$link lost): $replica$while$/],
+    [replica => error => qr/^Redis answered: "READONLY [^"]+"$while$/],
+    [limit => error => qr/^no $link: $refused$while$/],
+    [limit => error => qr/^Redis answered: "ERR max number of clients [^"]+"/],
     [worker => alert => qr/^worker process (\d+) exited on signal 9$/],
     ['' => warn => qr/^a client request body is buffered to a temporary file/],
 );

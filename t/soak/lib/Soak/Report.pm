@@ -59,10 +59,10 @@ sub gaps {
         } @faults;
 
         my @ends = map { $_->{end} } @good;
-        my $first = first { $ends[$_] > $fault->{begin} } 0 .. $#ends;
-        my $last = first { $ends[$_] > max $fault->{end}, $to - 3 } 0 .. $#ends;
+        my $first = first { $ends[$_] > $fault->{begin} } 1 .. $#ends;
+        my $last = first { $ends[$_] > max $fault->{end}, $to - 3 } 1 .. $#ends;
         my $gap = max 0, map { $ends[$_] - $ends[$_ - 1] }
-            max($first // 1, 1) .. $last // $#ends;
+            $first // @ends .. $last // $#ends;
         my @bad = grep {
             $_->{status} ne '201' && $_->{begin} > $fault->{begin}
             && $_->{end} < $to && $_->{end} > $fault->{end}
