@@ -16,7 +16,13 @@ use NgxQueues::Server;
 use NgxQueues::Wait;
 
 my $dir = temp_dir();
-my $s = NgxQueues::Server->new(workers => 2, redis => { aof => 1 });
+
+# without idle connections, as a reload closes them: where it does so in the
+# moment in which the loop sends on one, fetch() fails and the loop ends, with
+# any server
+
+my $s = NgxQueues::Server->new(workers => 2, redis => { aof => 1 },
+                               server => 'keepalive_timeout 0;');
 my $q = NgxQueues::Queue->new($s, visibilityTimeoutSeconds => 1);
 
 my $loop = do { local $/; <DATA> };
@@ -82,8 +88,7 @@ $q->send('after the outage');
 ok(wait_for(sub { slurp($out) =~ / after the outage\n/ }, 10),
    'it goes on after an outage');
 
-# reloads do not disturb it while it waits (nginx closes idle connections then,
-# also where a request is on its way on one)
+# reloads do not disturb it while it waits
 
 for (1 .. 2) {
     $q->parked;
