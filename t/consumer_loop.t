@@ -83,8 +83,14 @@ $s->redis->kill;
 wait_for { $s->client->get($q->path)->{status} == 503 } 5;
 $s->redis->start;
 delete $q->{redis};
-wait_for { $s->client->get($q->path)->{status} == 200 } 5;
-$q->send('after the outage');
+
+# each worker finds Redis by itself
+
+wait_for {
+    $s->client->post($q->path('/messages'), { body => 'after the outage' })
+        ->{status} == 201
+} 5;
+
 ok(wait_for(sub { slurp($out) =~ / after the outage\n/ }, 10),
    'it goes on after an outage');
 
