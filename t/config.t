@@ -66,10 +66,8 @@ our @wrong = (
     ["$base queues_redis_tls on;", 'not for a Unix socket'],
     ["$base queues_redis_tls maybe;", 'it must be "on" or "off"'],
     [$tls, 'needs "queues_redis_trusted_certificate FILE;"'],
-    ["$tls queues_redis_trusted_certificate $dir/none;",
-     'SSL_CTX_load_verify_locations('],
-    ["$tls queues_redis_trusted_certificate $dir/text;",
-     'SSL_CTX_load_verify_locations('],
+    ["$tls queues_redis_trusted_certificate $dir/none;", qq{"$dir/none"}],
+    ["$tls queues_redis_trusted_certificate $dir/text;", qq{"$dir/text"}],
     ["$tls queues_redis_trusted_certificate \$TEST_NGINX_CA;"
      . 'queues_redis_certificate $TEST_NGINX_CERT;',
      '"queues_redis_certificate_key" go together'],
