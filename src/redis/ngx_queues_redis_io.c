@@ -15,6 +15,14 @@
 #define NGX_QUEUES_REDIS_TURN_SIZE   (1024 * 1024)
 
 
+/*
+ * Commands after which a turn's first ones leave: Redis works on them while
+ * the worker goes on with its other events, instead of after it.
+ */
+#define NGX_QUEUES_REDIS_EARLY       8
+
+
+static ngx_int_t ngx_queues_redis_link_write_some(ngx_queues_redis_link_t *l);
 static ngx_chain_t *ngx_queues_redis_link_chain(ngx_queues_redis_link_t *l);
 static void ngx_queues_redis_link_written(ngx_queues_redis_link_t *l);
 static ngx_int_t ngx_queues_redis_link_feed(ngx_queues_redis_link_t *l,
@@ -23,13 +31,22 @@ static void ngx_queues_redis_link_reply(ngx_queues_redis_link_t *l,
     ngx_queues_redis_reply_t *reply);
 
 
-/* all commands of one turn of the event loop leave together */
+/* the commands of one turn of the event loop leave in a few writes */
 
 void
 ngx_queues_redis_link_send(ngx_queues_redis_link_t *l,
     ngx_queues_redis_command_t *cmd)
 {
     ngx_queue_insert_tail(&l->unsent, &cmd->queue);
+
+    if (++l->nunsent >= NGX_QUEUES_REDIS_EARLY
+        && l->drop == NULL
+        && ngx_queues_redis_link_write_some(l) != NGX_OK)
+    {
+        /* the caller is not to be told of a loss before it returns */
+
+        ngx_queues_redis_link_drop(l, "cannot write");
+    }
 
     ngx_post_event(&l->flush, &ngx_posted_events);
 }
@@ -68,17 +85,28 @@ ngx_queues_redis_link_write_handler(ngx_event_t *wev)
 void
 ngx_queues_redis_link_write(ngx_queues_redis_link_t *l)
 {
+    if (ngx_queues_redis_link_write_some(l) != NGX_OK) {
+        ngx_queues_redis_link_lost(l, 0, "cannot write");
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_redis_link_write_some(ngx_queues_redis_link_t *l)
+{
     ngx_chain_t       *cl;
     ngx_connection_t  *c;
 
     c = l->connection;
+
+    l->nunsent = 0;
 
     while (!ngx_queue_empty(&l->unsent) && c->write->ready) {
 
         cl = c->send_chain(c, ngx_queues_redis_link_chain(l), 0);
 
         if (cl == NGX_CHAIN_ERROR) {
-            goto failed;
+            return NGX_ERROR;
         }
 
         ngx_queues_redis_link_written(l);
@@ -88,19 +116,11 @@ ngx_queues_redis_link_write(ngx_queues_redis_link_t *l)
 
     if (c->ssl && c->write->ready) {
         if (c->send_chain(c, NULL, 0) == NGX_CHAIN_ERROR) {
-            goto failed;
+            return NGX_ERROR;
         }
     }
 
-    if (ngx_handle_write_event(c->write, 0) != NGX_OK) {
-        goto failed;
-    }
-
-    return;
-
-failed:
-
-    ngx_queues_redis_link_lost(l, 0, "cannot write");
+    return ngx_handle_write_event(c->write, 0);
 }
 
 

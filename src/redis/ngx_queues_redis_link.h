@@ -90,6 +90,7 @@ struct ngx_queues_redis_link_s {
     u_char                           *buffer;
 
     ngx_queue_t                       unsent;
+    ngx_uint_t                        nunsent;      /* since the last write */
     ngx_queue_t                       sent;         /* reply outstanding */
 
     ngx_event_t                       retry;        /* ends the pause */
