@@ -11,6 +11,10 @@
 
 #define ngx_queues_api_copy(p, text)    ngx_cpymem(p, text, sizeof(text) - 1)
 
+/* ms between looks without hints, and as much again at random */
+#define NGX_QUEUES_API_LOOK  400
+
+
 /* a receive from its first try to the end of its request */
 
 typedef struct {
@@ -52,6 +56,8 @@ static void ngx_queues_api_receive_answer(ngx_queues_api_t *api,
 static void ngx_queues_api_receive_undo(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_park(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+static int64_t ngx_queues_api_receive_next(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_end(ngx_queues_http_op_t *op);
 static void ngx_queues_api_receive_lost(ngx_queues_http_op_t *op);
@@ -235,7 +241,8 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
     }
 
     if (result->code == NGX_QUEUES_STORE_OK && result->nmessages == 0) {
-        ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_EMPTY, result->next);
+        ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_EMPTY,
+                              ngx_queues_api_receive_next(api, result));
         return;
     }
 
@@ -494,19 +501,36 @@ ngx_queues_api_receive_park(ngx_queues_api_t *api,
     ctx->queue.len = ngx_queues_base_short_print(ctx->id, result->place.queue)
                      - ctx->id;
 
-    /*
-     * Where the channel has yet to be joined, a hint for the whole project
-     * follows: it finds the operation parked.
-     */
-
-    if (ngx_queues_store_watch(&api->root) == NGX_ERROR
-        || ngx_queues_http_park(api->op, &api->root, &ctx->queue, ms - passed,
-                                result->next, ngx_queues_api_receive_try,
-                                ngx_queues_api_receive_end)
-           != NGX_OK)
+    if (ngx_queues_http_park(api->op, &api->root, &ctx->queue, ms - passed,
+                             ngx_queues_api_receive_next(api, result),
+                             ngx_queues_api_receive_try,
+                             ngx_queues_api_receive_end)
+        != NGX_OK)
     {
         ngx_queues_api_no_memory(api);
     }
+}
+
+
+/*
+ * When to look again without a hint.  Once the project's channel is joined, a
+ * hint for all of it finds the operation parked; while it is not, because the
+ * link is away or Redis refuses it, who waits looks now and then.
+ */
+
+static int64_t
+ngx_queues_api_receive_next(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    int64_t  look;
+
+    if (ngx_queues_store_watch(&api->root) == NGX_OK) {
+        return result->next;
+    }
+
+    look = NGX_QUEUES_API_LOOK + ngx_random() % NGX_QUEUES_API_LOOK;
+
+    return result->next < 0 ? look : ngx_min(result->next, look);
 }
 
 

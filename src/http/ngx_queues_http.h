@@ -69,6 +69,7 @@ struct ngx_queues_http_op_s {
     ngx_uint_t                     holds;
     ngx_queues_http_wait_t         wait;
 
+    unsigned                       own_body:1;/* nobody else has read it */
     unsigned                       answered:1;
     unsigned                       async:1;   /* out of the request's event */
 };

@@ -75,6 +75,10 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
 
     r->disable_not_modified = 1;
 
+    /* nor become the status of an error that led here through error_page */
+
+    r->err_status = 0;
+
     r->headers_out.status = status;
     r->headers_out.content_length_n = body->len;
 

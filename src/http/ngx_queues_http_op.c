@@ -9,6 +9,7 @@
 
 static void ngx_queues_http_op_cleanup(void *data);
 static void ngx_queues_http_op_run(ngx_queues_http_op_t *op);
+static ngx_uint_t ngx_queues_http_body_refused(ngx_http_request_t *r);
 static void ngx_queues_http_body_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_queues_http_body_collect(ngx_http_request_t *r,
     ngx_str_t *body);
@@ -151,6 +152,12 @@ ngx_queues_http_read_body(ngx_queues_http_op_t *op,
     r = op->request;
     op->handler = handler;
 
+    if (ngx_queues_http_body_refused(r)) {
+        return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;
+    }
+
+    op->own_body = (r->request_body == NULL);
+
     r->request_body_in_single_buf = 1;
 
     rc = ngx_http_read_client_request_body(r, ngx_queues_http_body_handler);
@@ -160,6 +167,34 @@ ngx_queues_http_read_body(ngx_queues_http_op_t *op,
     }
 
     return NGX_DONE;
+}
+
+
+/*
+ * A body that nginx has refused and dropped before an error_page led here is
+ * not an empty one.
+ */
+
+static ngx_uint_t
+ngx_queues_http_body_refused(ngx_http_request_t *r)
+{
+    if (r->request_body) {
+        return 0;
+    }
+
+    if (r->discard_body) {
+        return 1;
+    }
+
+    if (r->headers_in.content_length_n != 0) {
+        return 0;
+    }
+
+    return r->headers_in.chunked
+           || (r->headers_in.content_length
+               && ngx_atoof(r->headers_in.content_length->value.data,
+                            r->headers_in.content_length->value.len)
+                  != 0);
 }
 
 
@@ -181,7 +216,8 @@ ngx_queues_http_body_handler(ngx_http_request_t *r)
 
 /*
  * A chunked body of some bytes stands in a buffer of client_body_buffer_size.
- * Variables of the body are empty afterwards, not dangling.
+ * Only a body that this module has read is given back: others, such as mirror
+ * subrequests, may still be sending theirs.
  */
 
 void
@@ -194,7 +230,11 @@ ngx_queues_http_drop_body(ngx_queues_http_op_t *op)
 
     ngx_str_null(&op->body);
 
-    if (rb == NULL || rb->buf == NULL) {
+    if (!op->own_body
+        || op->request->preserve_body
+        || rb == NULL
+        || rb->buf == NULL)
+    {
         return;
     }
 

@@ -459,6 +459,7 @@ static void
 ngx_queues_redis_wake_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
     ngx_queue_t *unsent)
 {
+    ngx_str_t                  none;
     ngx_queue_t               *q;
     ngx_queues_redis_wake_t   *wake;
     ngx_queues_redis_watch_t  *watch;
@@ -468,6 +469,8 @@ ngx_queues_redis_wake_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
     ngx_queues_redis_wake_free(sent);
     ngx_queues_redis_wake_free(unsent);
 
+    ngx_str_null(&none);
+
     for (q = ngx_queue_head(&wake->watches);
          q != ngx_queue_sentinel(&wake->watches);
          q = ngx_queue_next(q))
@@ -475,6 +478,16 @@ ngx_queues_redis_wake_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
         watch = ngx_queue_data(q, ngx_queues_redis_watch_t, queue);
 
         watch->state = NGX_QUEUES_REDIS_WATCH_NONE;
+
+        /*
+         * Hints are lost from now on: whoever waits looks, and finds that it
+         * has to look by itself for a while.  Not where Redis is away as a
+         * whole: then all look when it is back.
+         */
+
+        if (!l->stopped && ngx_queues_redis_ready()) {
+            wake->handler(&watch->sn.str, &none);
+        }
     }
 }
 

@@ -1,0 +1,70 @@
+#!/usr/bin/perl
+
+# The link for hints is away, or refused, while the one for commands works: who
+# waits looks by itself until hints come again.
+
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes 'time';
+
+use NgxQueues::Queue;
+use NgxQueues::Server;
+use NgxQueues::Wait;
+
+my $s = NgxQueues::Server->new;
+my $q = NgxQueues::Queue->new($s);
+my $c = $s->client;
+my $admin = $s->redis->client;
+
+# a message for a parked receive, within so many seconds
+
+sub comes {
+    my ($h, $body, $seconds, $name) = @_;
+
+    $q->send($body);
+
+    my $begin = time;
+    my ($r) = $c->wait_all([$h], scaled(25));
+
+    is($r->{json}{messages}[0]{body}, $body, $name) or diag($r->{body});
+    cmp_ok(time - $begin, '<', scaled($seconds), "$name: soon");
+    $q->ack(@{ $r->{json}{messages} });
+}
+
+my $h = $q->park(waitSeconds => 20);
+
+$q->parked;
+comes($h, 'hinted', 0.25, 'by a hint');
+
+# parked while the channel is joined; then the link is lost and not let in again
+
+$h = $q->park(waitSeconds => 20);
+$q->parked;
+
+is($admin->call(qw/ACL SETUSER default -ssubscribe/), 'OK', 'refused');
+is($admin->call(qw/CLIENT KILL TYPE pubsub/), 1, 'the link is lost');
+ok(wait_for(sub { $s->error_log =~ /hints are refused/ }, 5), 'it is logged');
+comes($h, 'looked for', 1.5, 'a receive that was parked before');
+
+$h = $q->park(waitSeconds => 20);
+comes($h, 'looked for again', 1.5, 'and one that came later');
+
+# looking costs little: not more than a few calls a second
+
+my $calls = $q->calls;
+my $begin = time;
+
+$h = $q->park(waitSeconds => 2);
+$c->wait_all([$h], scaled(10));
+cmp_ok($q->calls - $calls, '<=', 4 + 3 * (time - $begin), 'a few calls');
+
+is($admin->call(qw/ACL SETUSER default +ssubscribe/), 'OK', 'permitted again');
+
+$h = $q->park(waitSeconds => 20);
+$q->parked;
+comes($h, 'hinted again', 0.25, 'by a hint again');
+
+$s->finish;
+done_testing;
