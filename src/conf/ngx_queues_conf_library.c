@@ -1,9 +1,4 @@
 
-/*
- * Copyright (C) 2026 the ngx_queues authors
- */
-
-
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include "ngx_queues_conf_library.h"

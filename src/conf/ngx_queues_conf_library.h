@@ -1,9 +1,4 @@
 
-/*
- * Copyright (C) 2026 the ngx_queues authors
- */
-
-
 #ifndef _NGX_QUEUES_CONF_LIBRARY_H_INCLUDED_
 #define _NGX_QUEUES_CONF_LIBRARY_H_INCLUDED_
 

@@ -38,7 +38,6 @@ typedef enum {
     NGX_QUEUES_REDIS_MOVED,
     NGX_QUEUES_REDIS_TRYAGAIN,
     NGX_QUEUES_REDIS_SCRIPT,        /* the function itself failed */
-    NGX_QUEUES_REDIS_PROTOCOL,      /* not a reply that we understand */
     NGX_QUEUES_REDIS_OTHER
 } ngx_queues_redis_result_e;
 

@@ -38,28 +38,26 @@ static ngx_queues_redis_error_t  ngx_queues_redis_errors[] = {
 };
 
 
-/* in the order of ngx_queues_redis_result_e */
-
 static const char  *ngx_queues_redis_texts[] = {
-    "success",
-    "refused by the function",
-    "no connection to Redis",
-    "connection to Redis lost, outcome unknown",
-    "no answer from Redis in time, outcome unknown",
-    "Redis is loading its data",
-    "Redis is a read-only replica",
-    "Redis is out of memory",
-    "Redis is busy running a script",
-    "Redis cannot persist its data",
-    "Redis has not enough replicas",
-    "Redis wants another user name or password",
-    "the Redis user lacks a permission",
-    "the Redis replica has lost its primary",
-    "Redis is a node of a cluster",
-    "Redis asks to try again",
-    "function failed in Redis",
-    "unexpected answer from Redis",
-    "error from Redis"
+    [NGX_QUEUES_REDIS_OK] = "success",
+    [NGX_QUEUES_REDIS_APP] = "refused by the function",
+    [NGX_QUEUES_REDIS_DOWN] = "no connection to Redis",
+    [NGX_QUEUES_REDIS_LOST] = "connection to Redis lost, outcome unknown",
+    [NGX_QUEUES_REDIS_TIMEOUT] =
+                           "no answer from Redis in time, outcome unknown",
+    [NGX_QUEUES_REDIS_LOADING] = "Redis is loading its data",
+    [NGX_QUEUES_REDIS_READONLY] = "Redis is a read-only replica",
+    [NGX_QUEUES_REDIS_OOM] = "Redis is out of memory",
+    [NGX_QUEUES_REDIS_BUSY] = "Redis is busy running a script",
+    [NGX_QUEUES_REDIS_MISCONF] = "Redis cannot persist its data",
+    [NGX_QUEUES_REDIS_NOREPLICAS] = "Redis has not enough replicas",
+    [NGX_QUEUES_REDIS_NOAUTH] = "Redis wants another user name or password",
+    [NGX_QUEUES_REDIS_NOPERM] = "the Redis user lacks a permission",
+    [NGX_QUEUES_REDIS_MASTERDOWN] = "the Redis replica has lost its primary",
+    [NGX_QUEUES_REDIS_MOVED] = "Redis is a node of a cluster",
+    [NGX_QUEUES_REDIS_TRYAGAIN] = "Redis asks to try again",
+    [NGX_QUEUES_REDIS_SCRIPT] = "function failed in Redis",
+    [NGX_QUEUES_REDIS_OTHER] = "error from Redis"
 };
 
 

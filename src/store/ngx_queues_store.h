@@ -117,7 +117,7 @@ typedef struct {
 
     ngx_queues_store_queue_t     *queues;     /* create, get, update, list */
     ngx_uint_t                    nqueues;
-    ngx_uint_t                    more;       /* list */
+    ngx_uint_t                    more;       /* count, list */
     ngx_queues_store_counts_t     counts;     /* count */
 
     ngx_queues_store_place_t      place;      /* send, receive */
