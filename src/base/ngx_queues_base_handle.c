@@ -19,6 +19,12 @@
 #define NGX_QUEUES_BASE_HANDLE_NUMBERS                                        \
     (NGX_QUEUES_BASE_HANDLE_OVERHEAD - 1 - NGX_QUEUES_BASE_HANDLE_TAG_SIZE)
 
+/* of AES; and the longest plaintext in whole blocks */
+#define NGX_QUEUES_BASE_HANDLE_AES_BLOCK   16
+#define NGX_QUEUES_BASE_HANDLE_STREAM                                         \
+    ((NGX_QUEUES_BASE_HANDLE_MAX / NGX_QUEUES_BASE_HANDLE_AES_BLOCK + 1)      \
+     * NGX_QUEUES_BASE_HANDLE_AES_BLOCK)
+
 
 /*
  * inner and outer have taken the first block of HMAC (RFC 2104) already;
@@ -104,8 +110,9 @@ ngx_queues_base_handle_key_init(ngx_queues_base_handle_key_t *key,
         goto done;
     }
 
-    if (EVP_EncryptInit_ex(key->cipher, EVP_aes_256_ctr(), NULL, derived, NULL)
-        != 1)
+    if (EVP_EncryptInit_ex(key->cipher, EVP_aes_256_ecb(), NULL, derived, NULL)
+        != 1
+        || EVP_CIPHER_CTX_set_padding(key->cipher, 0) != 1)
     {
         goto done;
     }
@@ -344,18 +351,44 @@ ngx_queues_base_handle_tag(ngx_queues_base_handle_key_t *key, u_char *plain,
 }
 
 
-/* seals and opens alike: CTR adds a key stream */
+/*
+ * Seals and opens alike: CTR adds a key stream, which is the cipher of the
+ * counter blocks.  OpenSSL's own CTR mode wants a new IV for each handle, and
+ * to set that costs more than all of this.
+ */
 
 static ngx_int_t
 ngx_queues_base_handle_crypt(ngx_queues_base_handle_key_t *key, u_char *tag,
     u_char *src, size_t len, u_char *dst)
 {
-    int  n;
+    int        n;
+    u_char     stream[NGX_QUEUES_BASE_HANDLE_STREAM];
+    size_t     i;
+    uint64_t   high, low;
 
-    if (EVP_EncryptInit_ex(key->cipher, NULL, NULL, NULL, tag) != 1
-        || EVP_EncryptUpdate(key->cipher, dst, &n, src, (int) len) != 1)
-    {
+    high = ngx_queues_base_bytes_read(tag, 8);
+    low = ngx_queues_base_bytes_read(tag + 8, 8);
+
+    i = 0;
+
+    do {
+        (void) ngx_queues_base_bytes_write(stream + i, high, 8);
+        (void) ngx_queues_base_bytes_write(stream + i + 8, low, 8);
+
+        if (++low == 0) {
+            high++;
+        }
+
+        i += NGX_QUEUES_BASE_HANDLE_AES_BLOCK;
+
+    } while (i < len);
+
+    if (EVP_EncryptUpdate(key->cipher, stream, &n, stream, (int) i) != 1) {
         return NGX_ERROR;
+    }
+
+    for (i = 0; i < len; i++) {
+        dst[i] = src[i] ^ stream[i];
     }
 
     return NGX_OK;
