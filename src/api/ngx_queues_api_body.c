@@ -191,26 +191,15 @@ ngx_queues_api_field(ngx_queues_api_t *api, ngx_str_t *prefix,
 u_char *
 ngx_queues_api_alloc(ngx_queues_api_t *api, size_t size)
 {
-    u_char              *p;
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
+    u_char  *p;
 
-    r = api->op->request;
+    p = ngx_pnalloc(api->op->request->pool, size);
 
-    p = ngx_pnalloc(r->pool, size);
-    if (p != NULL) {
-        return p;
+    if (p == NULL) {
+        ngx_queues_http_finalize(api->op, NGX_HTTP_INTERNAL_SERVER_ERROR);
     }
 
-    c = r->connection;
-
-    ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
-
-    if (api->op->async) {
-        ngx_http_run_posted_requests(c);
-    }
-
-    return NULL;
+    return p;
 }
 
 

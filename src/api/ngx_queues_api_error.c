@@ -77,8 +77,7 @@ ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
                    &message);
 
     if (ngx_queues_api_error_headers(api, error) != NGX_OK) {
-        ngx_http_finalize_request(api->op->request,
-                                  NGX_HTTP_INTERNAL_SERVER_ERROR);
+        ngx_queues_http_finalize(api->op, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
 

@@ -120,6 +120,12 @@ void ngx_queues_http_op_release(ngx_queues_http_op_t *op);
 void ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
     ngx_str_t *body);
 
+/*
+ * Finalizes the request with rc, also out of its own event: op->request may be
+ * NULL afterwards.
+ */
+void ngx_queues_http_finalize(ngx_queues_http_op_t *op, ngx_int_t rc);
+
 /* Ends a request whose client has gone, without an answer. */
 void ngx_queues_http_abandon(ngx_queues_http_op_t *op);
 

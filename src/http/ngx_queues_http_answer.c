@@ -12,27 +12,35 @@ void
 ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
     ngx_str_t *body)
 {
-    ngx_int_t            rc;
-    ngx_uint_t           async;
     ngx_connection_t    *c;
     ngx_http_request_t  *r;
 
     r = op->request;
     c = r->connection;
-    async = op->async;
 
     ngx_queues_http_unpark(op);
 
     op->answered = 1;
     op->sent = c->sent;
 
-    if (async) {
+    if (op->async) {
         ngx_http_set_log_request(c->log, r);
     }
 
-    rc = ngx_queues_http_send(r, status, body);
+    ngx_queues_http_finalize(op, ngx_queues_http_send(r, status, body));
+}
 
-    ngx_http_finalize_request(r, rc);
+
+void
+ngx_queues_http_finalize(ngx_queues_http_op_t *op, ngx_int_t rc)
+{
+    ngx_uint_t         async;
+    ngx_connection_t  *c;
+
+    c = op->request->connection;
+    async = op->async;
+
+    ngx_http_finalize_request(op->request, rc);
 
     /* the request may be gone, its connection is not: see nginx' upstream */
 
@@ -45,21 +53,9 @@ ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
 void
 ngx_queues_http_abandon(ngx_queues_http_op_t *op)
 {
-    ngx_uint_t           async;
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
+    op->request->connection->error = 1;
 
-    r = op->request;
-    c = r->connection;
-    async = op->async;
-
-    c->error = 1;
-
-    ngx_http_finalize_request(r, NGX_HTTP_CLIENT_CLOSED_REQUEST);
-
-    if (async) {
-        ngx_http_run_posted_requests(c);
-    }
+    ngx_queues_http_finalize(op, NGX_HTTP_CLIENT_CLOSED_REQUEST);
 }
 
 
