@@ -92,6 +92,7 @@ struct ngx_queues_api_s {
     ngx_str_t                     ref;         /* and as the store has it */
 
     ngx_queues_api_error_e        error;       /* found before the body */
+    ngx_uint_t                    invalid_token; /* a JWT was refused */
     ngx_uint_t                    allow;       /* methods, for a 405 */
     ngx_uint_t                    retry_after; /* seconds, 0: one */
     ngx_uint_t                    batch;       /* a send with "messages" */

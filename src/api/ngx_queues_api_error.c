@@ -162,7 +162,13 @@ ngx_queues_api_error_headers(ngx_queues_api_t *api,
     switch (error) {
 
     case NGX_QUEUES_API_UNAUTHENTICATED:
-        ngx_str_set(&value, "Bearer");
+        if (api->invalid_token) {
+            ngx_str_set(&value, "Bearer error=\"invalid_token\"");
+
+        } else {
+            ngx_str_set(&value, "Bearer");
+        }
+
         return ngx_queues_http_add_header(r, "WWW-Authenticate", &value);
 
     case NGX_QUEUES_API_METHOD_NOT_ALLOWED:

@@ -297,6 +297,7 @@ ngx_queues_api_ref(ngx_queues_api_t *api)
 static ngx_int_t
 ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 {
+    ngx_int_t  rc;
     ngx_str_t  prefix, permission;
 
     api->scope = NGX_QUEUES_BASE_GLOB_ALL;
@@ -305,10 +306,16 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
         return NGX_OK;
     }
 
-    api->principal = ngx_queues_auth_bearer(api->qmcf, api->op->request);
+    rc = ngx_queues_auth_bearer(api->qmcf, api->op->request, api->op->pool,
+                                &api->principal);
 
-    if (api->principal == NULL) {
+    if (rc == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    if (rc != NGX_OK) {
         api->error = NGX_QUEUES_API_UNAUTHENTICATED;
+        api->invalid_token = (rc == NGX_ABORT);
         return NGX_DECLINED;
     }
 
@@ -477,8 +484,8 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
 
     case NGX_QUEUES_API_UNAUTHENTICATED:
         ngx_queues_api_error(api, api->error, NULL,
-                             "Send a known API key as \"Authorization: "
-                             "Bearer KEY\".");
+                             "Send a known API key or a valid token as "
+                             "\"Authorization: Bearer ...\".");
         return;
 
     case NGX_QUEUES_API_METHOD_NOT_ALLOWED:

@@ -1,6 +1,6 @@
 
 /*
- * Who is asking, and may he: API keys and their permissions.
+ * Who is asking, and may he: API keys, JSON Web Tokens and their permissions.
  */
 
 #ifndef _NGX_QUEUES_AUTH_H_INCLUDED_
@@ -9,12 +9,15 @@
 
 #include "../conf/ngx_queues_conf.h"
 #include "../base/ngx_queues_base_glob.h"
+#include "../base/ngx_queues_base_keys.h"
 
+
+/* he may do what any one of his grants says */
 
 typedef struct {
-    ngx_str_t                     name;
-    ngx_str_t                     permissions;   /* lists of globs */
-    ngx_str_t                     resources;
+    ngx_str_t                      name;
+    ngx_uint_t                     ngrants;
+    ngx_queues_base_keys_grant_t  *grants;
 } ngx_queues_auth_principal_t;
 
 
@@ -22,16 +25,19 @@ typedef struct {
 
 
 /*
- * Loads what queues_api_keys names into qmcf.  NGX_ERROR after an [emerg].
+ * Loads what queues_api_keys and queues_jwt_key name into qmcf.  NGX_ERROR
+ * after an [emerg].
  */
 ngx_int_t ngx_queues_auth_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf);
 
 /*
- * The principal of an "Authorization: Bearer" header; NULL where there is no
- * credential or none that is known.
+ * The principal of an "Authorization: Bearer" header, which lives as long as
+ * the pool.  NGX_DECLINED where there is no credential or none that is known,
+ * NGX_ABORT for a token that is refused, NGX_ERROR without memory.
  */
-ngx_queues_auth_principal_t *ngx_queues_auth_bearer(
-    ngx_queues_conf_main_t *qmcf, ngx_http_request_t *r);
+ngx_int_t ngx_queues_auth_bearer(ngx_queues_conf_main_t *qmcf,
+    ngx_http_request_t *r, ngx_pool_t *pool,
+    ngx_queues_auth_principal_t **principal);
 
 /*
  * What the principal may do with the permission under a prefix such as

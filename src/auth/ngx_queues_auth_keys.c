@@ -1,91 +1,56 @@
 
-#include "ngx_queues_auth.h"
-#include "../base/ngx_queues_base_keys.h"
-
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include "ngx_queues_auth_keys.h"
 
 
 #define NGX_QUEUES_AUTH_FILE_MAX    (16 * 1024 * 1024)
-#define NGX_QUEUES_AUTH_TOKEN_MAX   8192
 
 
 typedef struct {
     u_char                         hash[NGX_QUEUES_BASE_KEYS_HASH_SIZE];
     ngx_queues_auth_principal_t    principal;
+    ngx_queues_base_keys_grant_t   grant;
 } ngx_queues_auth_key_t;
 
 
-/* sorted by hash */
-
-typedef struct {
-    ngx_array_t                    keys;     /* ngx_queues_auth_key_t */
-
-    /* SHA-256 at its start: to look the algorithm up each time costs more
-       than to hash */
-    EVP_MD_CTX                    *start;
-    EVP_MD_CTX                    *md;
-} ngx_queues_auth_keys_t;
+struct ngx_queues_auth_keys_s {
+    ngx_array_t                    keys;     /* ngx_queues_auth_key_t, sorted
+                                                by hash */
+};
 
 
 static ngx_int_t ngx_queues_auth_add(ngx_conf_t *cf, ngx_array_t *keys,
     ngx_str_t *file, ngx_uint_t lineno, ngx_str_t *line);
 static ngx_int_t ngx_queues_auth_unique(ngx_conf_t *cf,
     ngx_queues_auth_keys_t *keys, ngx_str_t *file);
-static void ngx_queues_auth_cleanup(void *data);
 static int ngx_libc_cdecl ngx_queues_auth_compare(const void *one,
     const void *two);
-static ngx_queues_auth_principal_t *ngx_queues_auth_find(
-    ngx_queues_auth_keys_t *keys, ngx_str_t *token);
 
 
-ngx_int_t
-ngx_queues_auth_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
+ngx_queues_auth_keys_t *
+ngx_queues_auth_keys_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
     ngx_str_t                text, line;
-    ngx_uint_t               lineno;
-    ngx_pool_cleanup_t      *cln;
+    ngx_uint_t               i, lineno;
+    ngx_queues_auth_key_t   *key;
     ngx_queues_auth_keys_t  *keys;
-
-    if (qmcf->api_keys_file.len == 0) {
-        return NGX_OK;
-    }
 
     if (ngx_queues_conf_read_file(cf, "queues_api_keys", &qmcf->api_keys_file,
                                   NGX_QUEUES_AUTH_FILE_MAX, &text)
         != NGX_OK)
     {
-        return NGX_ERROR;
+        return NULL;
     }
 
     keys = ngx_pcalloc(cf->pool, sizeof(ngx_queues_auth_keys_t));
     if (keys == NULL) {
-        return NGX_ERROR;
+        return NULL;
     }
 
     if (ngx_array_init(&keys->keys, cf->pool, 16,
                        sizeof(ngx_queues_auth_key_t))
         != NGX_OK)
     {
-        return NGX_ERROR;
-    }
-
-    cln = ngx_pool_cleanup_add(cf->pool, 0);
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    cln->handler = ngx_queues_auth_cleanup;
-    cln->data = keys;
-
-    keys->start = EVP_MD_CTX_new();
-    keys->md = EVP_MD_CTX_new();
-
-    if (keys->start == NULL
-        || keys->md == NULL
-        || EVP_DigestInit_ex(keys->start, EVP_sha256(), NULL) != 1)
-    {
-        return NGX_ERROR;
+        return NULL;
     }
 
     for (lineno = 1;
@@ -96,16 +61,27 @@ ngx_queues_auth_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
                                 &line)
             != NGX_OK)
         {
-            return NGX_ERROR;
+            return NULL;
         }
     }
 
     ngx_qsort(keys->keys.elts, keys->keys.nelts,
               sizeof(ngx_queues_auth_key_t), ngx_queues_auth_compare);
 
-    qmcf->api_keys = keys;
+    if (ngx_queues_auth_unique(cf, keys, &qmcf->api_keys_file) != NGX_OK) {
+        return NULL;
+    }
 
-    return ngx_queues_auth_unique(cf, keys, &qmcf->api_keys_file);
+    /* where the keys are now they stay */
+
+    key = keys->keys.elts;
+
+    for (i = 0; i < keys->keys.nelts; i++) {
+        key[i].principal.ngrants = 1;
+        key[i].principal.grants = &key[i].grant;
+    }
+
+    return keys;
 }
 
 
@@ -167,20 +143,9 @@ ngx_queues_auth_add(ngx_conf_t *cf, ngx_array_t *keys, ngx_str_t *file,
     ngx_memcpy(key->hash, parsed.hash, NGX_QUEUES_BASE_KEYS_HASH_SIZE);
 
     key->principal.name = parsed.principal;
-    key->principal.permissions = parsed.permissions;
-    key->principal.resources = parsed.resources;
+    key->grant = parsed.grant;
 
     return NGX_OK;
-}
-
-
-static void
-ngx_queues_auth_cleanup(void *data)
-{
-    ngx_queues_auth_keys_t *keys = data;
-
-    EVP_MD_CTX_free(keys->start);
-    EVP_MD_CTX_free(keys->md);
 }
 
 
@@ -194,57 +159,17 @@ ngx_queues_auth_compare(const void *one, const void *two)
 }
 
 
-ngx_queues_auth_principal_t *
-ngx_queues_auth_bearer(ngx_queues_conf_main_t *qmcf, ngx_http_request_t *r)
-{
-    ngx_str_t         token;
-    ngx_table_elt_t  *h;
-
-    static ngx_str_t  scheme = ngx_string("Bearer ");
-
-    h = r->headers_in.authorization;
-
-    if (h == NULL
-        || qmcf->api_keys == NULL
-        || h->value.len <= scheme.len
-        || h->value.len > NGX_QUEUES_AUTH_TOKEN_MAX
-        || ngx_strncasecmp(h->value.data, scheme.data, scheme.len) != 0)
-    {
-        return NULL;
-    }
-
-    token.data = h->value.data + scheme.len;
-    token.len = h->value.len - scheme.len;
-
-    while (token.len && *token.data == ' ') {
-        token.data++;
-        token.len--;
-    }
-
-    return ngx_queues_auth_find(qmcf->api_keys, &token);
-}
-
-
 /*
  * What is compared is the hash of what the client sent, of which it cannot
  * choose the first bytes: how long the search takes tells nothing of a key.
  */
 
-static ngx_queues_auth_principal_t *
-ngx_queues_auth_find(ngx_queues_auth_keys_t *keys, ngx_str_t *token)
+ngx_queues_auth_principal_t *
+ngx_queues_auth_keys_find(ngx_queues_auth_keys_t *keys, u_char *hash)
 {
     int                     rc;
-    u_char                  hash[EVP_MAX_MD_SIZE];
     ngx_uint_t              low, high, middle;
     ngx_queues_auth_key_t  *key;
-
-    if (token->len == 0
-        || EVP_MD_CTX_copy_ex(keys->md, keys->start) != 1
-        || EVP_DigestUpdate(keys->md, token->data, token->len) != 1
-        || EVP_DigestFinal_ex(keys->md, hash, NULL) != 1)
-    {
-        return NULL;
-    }
 
     key = keys->keys.elts;
     low = 0;

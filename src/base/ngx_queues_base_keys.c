@@ -27,8 +27,8 @@ ngx_queues_base_keys_parse(ngx_str_t *line, ngx_queues_base_keys_line_t *key,
     }
 
     ngx_queues_base_keys_field(&rest, &key->principal);
-    ngx_queues_base_keys_field(&rest, &key->permissions);
-    ngx_queues_base_keys_field(&rest, &key->resources);
+    ngx_queues_base_keys_field(&rest, &key->grant.permissions);
+    ngx_queues_base_keys_field(&rest, &key->grant.resources);
     ngx_queues_base_keys_field(&rest, &more);
 
     if (hash.len != 2 * NGX_QUEUES_BASE_KEYS_HASH_SIZE
@@ -38,7 +38,7 @@ ngx_queues_base_keys_parse(ngx_str_t *line, ngx_queues_base_keys_line_t *key,
         return NGX_ERROR;
     }
 
-    if (key->resources.len == 0 || more.len) {
+    if (key->grant.resources.len == 0 || more.len) {
         *error = "there must be four fields: "
                  "SHA256-HEX PRINCIPAL PERMISSIONS RESOURCES";
         return NGX_ERROR;
@@ -49,15 +49,45 @@ ngx_queues_base_keys_parse(ngx_str_t *line, ngx_queues_base_keys_line_t *key,
         return NGX_ERROR;
     }
 
-    if (ngx_queues_base_keys_check_list(&key->permissions) != NGX_OK) {
+    if (ngx_queues_base_keys_check_list(&key->grant.permissions) != NGX_OK) {
         *error = "the permissions must be globs of printable ASCII "
                  "with one comma between them";
         return NGX_ERROR;
     }
 
-    if (ngx_queues_base_keys_check_list(&key->resources) != NGX_OK) {
+    if (ngx_queues_base_keys_check_list(&key->grant.resources) != NGX_OK) {
         *error = "the resources must be globs of printable ASCII "
                  "with one comma between them";
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_base_keys_grant(ngx_str_t *text,
+    ngx_queues_base_keys_grant_t *grant)
+{
+    u_char  *at, *last;
+
+    last = text->data + text->len;
+
+    at = text->len ? memchr(text->data, '@', text->len) : NULL;
+
+    if (at == NULL || memchr(at + 1, '@', last - at - 1)) {
+        return NGX_ERROR;
+    }
+
+    grant->permissions.data = text->data;
+    grant->permissions.len = at - text->data;
+
+    grant->resources.data = at + 1;
+    grant->resources.len = last - at - 1;
+
+    if (ngx_queues_base_keys_check_list(&grant->permissions) != NGX_OK
+        || ngx_queues_base_keys_check_list(&grant->resources) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 

@@ -1,6 +1,7 @@
 
 /*
- * Lines of the API keys file: SHA256-HEX PRINCIPAL PERMISSIONS RESOURCES.
+ * Lines of the API keys file, SHA256-HEX PRINCIPAL PERMISSIONS RESOURCES, and
+ * what grants the same elsewhere.
  */
 
 #ifndef _NGX_QUEUES_BASE_KEYS_H_INCLUDED_
@@ -14,11 +15,18 @@
 #define NGX_QUEUES_BASE_KEYS_HASH_SIZE  32
 
 
+/* lists of globs */
+
+typedef struct {
+    ngx_str_t                     permissions;
+    ngx_str_t                     resources;
+} ngx_queues_base_keys_grant_t;
+
+
 typedef struct {
     u_char                        hash[NGX_QUEUES_BASE_KEYS_HASH_SIZE];
     ngx_str_t                     principal;
-    ngx_str_t                     permissions;  /* lists of globs */
-    ngx_str_t                     resources;
+    ngx_queues_base_keys_grant_t  grant;
 } ngx_queues_base_keys_line_t;
 
 
@@ -33,6 +41,13 @@ typedef struct {
  */
 ngx_int_t ngx_queues_base_keys_parse(ngx_str_t *line,
     ngx_queues_base_keys_line_t *key, const char **error);
+
+/*
+ * Parses the same two lists as a role has them, PERMISSIONS@RESOURCES.
+ * NGX_ERROR for any other text.
+ */
+ngx_int_t ngx_queues_base_keys_grant(ngx_str_t *text,
+    ngx_queues_base_keys_grant_t *grant);
 
 
 #pragma GCC visibility pop

@@ -39,6 +39,12 @@ ngx_queues_conf_create_main(ngx_conf_t *cf)
     qmcf->redis.timeout = NGX_CONF_UNSET_MSEC;
     qmcf->redis_tls = NGX_CONF_UNSET;
     qmcf->redis.database = NGX_CONF_UNSET_UINT;
+    qmcf->jwt.leeway = NGX_CONF_UNSET;
+
+    qmcf->jwt.key_files = ngx_array_create(cf->pool, 1, sizeof(ngx_str_t));
+    if (qmcf->jwt.key_files == NULL) {
+        return NULL;
+    }
 
     cln = ngx_pool_cleanup_add(cf->pool, 0);
     if (cln == NULL) {

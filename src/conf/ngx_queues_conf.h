@@ -23,6 +23,17 @@
 #define NGX_QUEUES_CONF_ALL        0x0007
 
 
+/* of JSON Web Tokens; the texts are JSON without quotes once checked */
+
+typedef struct {
+    ngx_array_t                    *key_files;     /* ngx_str_t */
+    ngx_str_t                       issuer;
+    ngx_str_t                       audience;
+    ngx_str_t                       roles_claim;
+    time_t                          leeway;
+} ngx_queues_conf_jwt_t;
+
+
 typedef struct {
     ngx_queues_conf_redis_t         redis;
     ngx_str_t                       redis_password_file;
@@ -36,7 +47,8 @@ typedef struct {
     ngx_uint_t                      nhandle_keys;  /* all of them open */
 
     ngx_str_t                       api_keys_file;
-    void                           *api_keys;      /* of src/auth */
+    ngx_queues_conf_jwt_t           jwt;
+    void                           *credentials;   /* of src/auth */
 
     ngx_str_t                       zone_name;
     size_t                          zone_size;
@@ -88,6 +100,13 @@ char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
  * NGX_ERROR after an [emerg] that names the directive and the mend.
  */
 ngx_int_t ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf);
+
+/*
+ * The part of it that is about queues_jwt_*: defaults are filled in, texts
+ * become JSON.
+ */
+ngx_int_t ngx_queues_conf_check_jwt(ngx_conf_t *cf,
+    ngx_queues_conf_jwt_t *jwt);
 
 /*
  * Reads a file of at most max bytes into cf->pool.  NGX_ERROR after an

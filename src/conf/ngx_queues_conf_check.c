@@ -38,7 +38,8 @@ ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
     if (ngx_queues_conf_required(cf, qmcf) != NGX_OK
         || ngx_queues_conf_password(cf, qmcf) != NGX_OK
         || ngx_queues_conf_tls(cf, qmcf) != NGX_OK
-        || ngx_queues_conf_secret(cf, qmcf) != NGX_OK)
+        || ngx_queues_conf_secret(cf, qmcf) != NGX_OK
+        || ngx_queues_conf_check_jwt(cf, &qmcf->jwt) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -68,11 +69,15 @@ ngx_queues_conf_required(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         return NGX_ERROR;
     }
 
-    if (qmcf->auth && qmcf->api_keys_file.len == 0) {
+    if (qmcf->auth
+        && qmcf->api_keys_file.len == 0
+        && qmcf->jwt.key_files->nelts == 0)
+    {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "\"queues_api\" has no credentials to check: add "
-                      "\"queues_api_keys FILE;\" to \"http\", or "
-                      "\"queues_auth off;\" where everyone may do everything");
+                      "\"queues_api_keys FILE;\" or \"queues_jwt_key FILE;\" "
+                      "to \"http\", or \"queues_auth off;\" where everyone "
+                      "may do everything");
         return NGX_ERROR;
     }
 

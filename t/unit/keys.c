@@ -74,7 +74,7 @@ main(void)
         if (expected == NULL) {
             ok = (rc == NGX_OK && key.hash[0] == 0x01
                   && key.hash[31] == 0xef && key.principal.len
-                  && key.permissions.len && key.resources.len);
+                  && key.grant.permissions.len && key.grant.resources.len);
 
         } else if (*expected == '\0') {
             ok = (rc == NGX_DECLINED);
@@ -93,10 +93,10 @@ main(void)
 
     unit_ok(key.principal.len == 3
             && memcmp(key.principal.data, "app", 3) == 0
-            && key.permissions.len == 8
-            && memcmp(key.permissions.data, "queues.*", 8) == 0
-            && key.resources.len == 6
-            && memcmp(key.resources.data, "acme/*", 6) == 0,
+            && key.grant.permissions.len == 8
+            && memcmp(key.grant.permissions.data, "queues.*", 8) == 0
+            && key.grant.resources.len == 6
+            && memcmp(key.grant.resources.data, "acme/*", 6) == 0,
             "the fields are what stands between the blanks", NULL);
 
     free(line.data);

@@ -1,0 +1,399 @@
+
+#include "ngx_queues_base_jwt_parts.h"
+
+
+#define NGX_QUEUES_BASE_JWT_SUBJECT_MAX  255
+#define NGX_QUEUES_BASE_JWT_TIME_MAX     253402300799   /* 9999-12-31 */
+
+
+static ngx_int_t ngx_queues_base_jwt_times(
+    ngx_queues_base_jwt_object_t *object, int64_t leeway, int64_t now,
+    ngx_queues_base_jwt_claims_t *claims, const char **error);
+static ngx_int_t ngx_queues_base_jwt_time(
+    ngx_queues_base_jwt_object_t *object, ngx_str_t *name, int64_t *seconds);
+static ngx_int_t ngx_queues_base_jwt_parties(
+    ngx_queues_base_jwt_object_t *object,
+    const ngx_queues_base_jwt_rules_t *rules, const char **error);
+static ngx_uint_t ngx_queues_base_jwt_for_us(
+    ngx_queues_base_json_value_t *value, const ngx_str_t *audience);
+static ngx_uint_t ngx_queues_base_jwt_is(ngx_queues_base_json_value_t *value,
+    const ngx_str_t *text);
+static ngx_int_t ngx_queues_base_jwt_find_roles(
+    ngx_queues_base_jwt_object_t *object, const ngx_str_t *path,
+    ngx_queues_base_json_value_t *roles, const char **error);
+static ngx_int_t ngx_queues_base_jwt_roles(
+    ngx_queues_base_json_value_t *roles, u_char *room,
+    ngx_queues_base_jwt_claims_t *claims, const char **error);
+static ngx_int_t ngx_queues_base_jwt_role(ngx_str_t *role,
+    ngx_queues_base_jwt_claims_t *claims, const char **error);
+
+
+ngx_int_t
+ngx_queues_base_jwt_claims(ngx_queues_base_json_value_t *payload,
+    const ngx_queues_base_jwt_rules_t *rules, int64_t now, u_char *room,
+    ngx_queues_base_jwt_claims_t *claims, const char **error)
+{
+    u_char                        *last;
+    ngx_queues_base_json_value_t  *value, roles;
+    ngx_queues_base_jwt_object_t   object;
+
+    static ngx_str_t  sub = ngx_string("sub");
+
+    claims->ngrants = 0;
+    claims->subject.data = room;
+    claims->subject.len = 0;
+
+    if (ngx_queues_base_jwt_members(payload, &object, error) != NGX_OK
+        || ngx_queues_base_jwt_times(&object, rules->leeway, now, claims,
+                                     error)
+           != NGX_OK
+        || ngx_queues_base_jwt_parties(&object, rules, error) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    value = ngx_queues_base_jwt_member(&object, &sub);
+
+    if (value) {
+        if (value->type != NGX_QUEUES_BASE_JSON_STRING
+            || ngx_queues_base_json_decoded_length(&value->raw)
+               > NGX_QUEUES_BASE_JWT_SUBJECT_MAX)
+        {
+            *error = "has a \"sub\" that is not a string of at most 255 bytes";
+            return NGX_ERROR;
+        }
+
+        last = ngx_queues_base_json_decode(room, &value->raw);
+
+        claims->subject.len = last - room;
+        room = last;
+    }
+
+    switch (ngx_queues_base_jwt_find_roles(&object, &rules->roles, &roles,
+                                           error))
+    {
+    case NGX_OK:
+        return ngx_queues_base_jwt_roles(&roles, room, claims, error);
+
+    case NGX_DECLINED:
+        return NGX_OK;
+
+    default:
+        return NGX_ERROR;
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_base_jwt_times(ngx_queues_base_jwt_object_t *object,
+    int64_t leeway, int64_t now, ngx_queues_base_jwt_claims_t *claims,
+    const char **error)
+{
+    int64_t    exp, nbf, iat;
+    ngx_int_t  rc;
+
+    static ngx_str_t  exp_name = ngx_string("exp");
+    static ngx_str_t  nbf_name = ngx_string("nbf");
+    static ngx_str_t  iat_name = ngx_string("iat");
+
+    nbf = 0;
+    iat = 0;
+
+    rc = ngx_queues_base_jwt_time(object, &exp_name, &exp);
+
+    if (rc == NGX_DECLINED) {
+        *error = "has no \"exp\"";
+        return NGX_ERROR;
+    }
+
+    if (rc != NGX_OK
+        || ngx_queues_base_jwt_time(object, &nbf_name, &nbf) == NGX_ERROR
+        || ngx_queues_base_jwt_time(object, &iat_name, &iat) == NGX_ERROR)
+    {
+        *error = "has an \"exp\", \"nbf\" or \"iat\" that is no time";
+        return NGX_ERROR;
+    }
+
+    claims->ends = exp + leeway;
+    claims->starts = ngx_max(nbf, iat) - leeway;
+
+    if (now >= claims->ends) {
+        *error = "has expired";
+        return NGX_ERROR;
+    }
+
+    if (now < nbf - leeway) {
+        *error = "is not valid yet (\"nbf\")";
+        return NGX_ERROR;
+    }
+
+    if (now < iat - leeway) {
+        *error = "is from the future (\"iat\")";
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Seconds since 1970, perhaps with a fraction, rounded up: with whole seconds
+ * for a clock that compares like the exact number.  NGX_DECLINED where there
+ * is none.
+ */
+
+static ngx_int_t
+ngx_queues_base_jwt_time(ngx_queues_base_jwt_object_t *object,
+    ngx_str_t *name, int64_t *seconds)
+{
+    u_char                        *p, *last;
+    int64_t                        n;
+    ngx_uint_t                     more;
+    ngx_queues_base_json_value_t  *value;
+
+    value = ngx_queues_base_jwt_member(object, name);
+
+    if (value == NULL) {
+        return NGX_DECLINED;
+    }
+
+    if (value->type != NGX_QUEUES_BASE_JSON_NUMBER) {
+        return NGX_ERROR;
+    }
+
+    p = value->raw.data;
+    last = p + value->raw.len;
+
+    for (n = 0; p < last && *p >= '0' && *p <= '9'; p++) {
+        n = n * 10 + (*p - '0');
+
+        if (n > NGX_QUEUES_BASE_JWT_TIME_MAX) {
+            return NGX_ERROR;
+        }
+    }
+
+    more = 0;
+
+    if (p < last && *p == '.') {
+        for (p++; p < last && *p >= '0' && *p <= '9'; p++) {
+            more |= (*p != '0');
+        }
+    }
+
+    /* what is left is a sign or an exponent */
+
+    if (p < last) {
+        return NGX_ERROR;
+    }
+
+    *seconds = n + more;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_base_jwt_parties(ngx_queues_base_jwt_object_t *object,
+    const ngx_queues_base_jwt_rules_t *rules, const char **error)
+{
+    ngx_queues_base_json_value_t  *value;
+
+    static ngx_str_t  iss = ngx_string("iss");
+    static ngx_str_t  aud = ngx_string("aud");
+
+    if (rules->issuer.len) {
+        value = ngx_queues_base_jwt_member(object, &iss);
+
+        if (value == NULL || !ngx_queues_base_jwt_is(value, &rules->issuer)) {
+            *error = "has another \"iss\" than queues_jwt_issuer, or none";
+            return NGX_ERROR;
+        }
+    }
+
+    value = ngx_queues_base_jwt_member(object, &aud);
+
+    if (rules->audience.len == 0) {
+
+        /* RFC 7519, 4.1.3: it is for somebody, who is not us */
+
+        if (value) {
+            *error = "has an \"aud\", and there is no queues_jwt_audience";
+            return NGX_ERROR;
+        }
+
+        return NGX_OK;
+    }
+
+    if (value == NULL
+        || !ngx_queues_base_jwt_for_us(value, &rules->audience))
+    {
+        *error = "has another \"aud\" than queues_jwt_audience, or none";
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_queues_base_jwt_for_us(ngx_queues_base_json_value_t *value,
+    const ngx_str_t *audience)
+{
+    ngx_queues_base_json_iter_t   it;
+    ngx_queues_base_json_value_t  one;
+
+    if (value->type != NGX_QUEUES_BASE_JSON_ARRAY) {
+        return ngx_queues_base_jwt_is(value, audience);
+    }
+
+    ngx_queues_base_json_open(&it, value);
+
+    while (ngx_queues_base_json_next(&it, NULL, &one) == NGX_OK) {
+        if (ngx_queues_base_jwt_is(&one, audience)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+static ngx_uint_t
+ngx_queues_base_jwt_is(ngx_queues_base_json_value_t *value,
+    const ngx_str_t *text)
+{
+    ngx_str_t  raw;
+
+    raw = *text;
+
+    return value->type == NGX_QUEUES_BASE_JSON_STRING
+           && ngx_queues_base_json_equal(&value->raw, &raw);
+}
+
+
+/*
+ * A claim of the whole name, as many names are URLs, or else what a path with
+ * dots leads to, "realm_access.roles".  The object is used up.
+ */
+
+static ngx_int_t
+ngx_queues_base_jwt_find_roles(ngx_queues_base_jwt_object_t *object,
+    const ngx_str_t *path, ngx_queues_base_json_value_t *roles,
+    const char **error)
+{
+    u_char                        *dot;
+    ngx_str_t                      rest, name;
+    ngx_queues_base_json_value_t  *value;
+
+    rest = *path;
+    value = ngx_queues_base_jwt_member(object, &rest);
+
+    while (value == NULL) {
+
+        dot = rest.len ? memchr(rest.data, '.', rest.len) : NULL;
+        if (dot == NULL) {
+            return NGX_DECLINED;
+        }
+
+        name.data = rest.data;
+        name.len = dot - rest.data;
+
+        rest.data += name.len + 1;
+        rest.len -= name.len + 1;
+
+        value = ngx_queues_base_jwt_member(object, &name);
+
+        if (value == NULL || value->type != NGX_QUEUES_BASE_JSON_OBJECT) {
+            return NGX_DECLINED;
+        }
+
+        *roles = *value;
+
+        if (ngx_queues_base_jwt_members(roles, object, error) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        value = ngx_queues_base_jwt_member(object, &rest);
+    }
+
+    *roles = *value;
+
+    return NGX_OK;
+}
+
+
+/* an array of strings, or a string of words as OAuth's "scope" is one */
+
+static ngx_int_t
+ngx_queues_base_jwt_roles(ngx_queues_base_json_value_t *roles, u_char *room,
+    ngx_queues_base_jwt_claims_t *claims, const char **error)
+{
+    u_char                        *p, *last;
+    ngx_str_t                      role;
+    ngx_queues_base_json_iter_t    it;
+    ngx_queues_base_json_value_t   one;
+
+    if (roles->type == NGX_QUEUES_BASE_JSON_STRING) {
+        last = ngx_queues_base_json_decode(room, &roles->raw);
+
+        for (p = room; p < last; p += (p < last)) {
+            role.data = p;
+
+            while (p < last && *p != ' ') {
+                p++;
+            }
+
+            role.len = p - role.data;
+
+            if (ngx_queues_base_jwt_role(&role, claims, error) != NGX_OK) {
+                return NGX_ERROR;
+            }
+        }
+    }
+
+    if (roles->type != NGX_QUEUES_BASE_JSON_ARRAY) {
+        return NGX_OK;
+    }
+
+    ngx_queues_base_json_open(&it, roles);
+
+    while (ngx_queues_base_json_next(&it, NULL, &one) == NGX_OK) {
+
+        if (one.type != NGX_QUEUES_BASE_JSON_STRING) {
+            continue;
+        }
+
+        role.data = room;
+        room = ngx_queues_base_json_decode(room, &one.raw);
+        role.len = room - role.data;
+
+        if (ngx_queues_base_jwt_role(&role, claims, error) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+/* what is no grant is a role of some other system */
+
+static ngx_int_t
+ngx_queues_base_jwt_role(ngx_str_t *role,
+    ngx_queues_base_jwt_claims_t *claims, const char **error)
+{
+    ngx_queues_base_keys_grant_t  grant;
+
+    if (ngx_queues_base_keys_grant(role, &grant) != NGX_OK) {
+        return NGX_OK;
+    }
+
+    if (claims->ngrants == NGX_QUEUES_BASE_JWT_GRANTS) {
+        *error = "has more than 64 roles of the form PERMISSIONS@RESOURCES";
+        return NGX_ERROR;
+    }
+
+    claims->grants[claims->ngrants++] = grant;
+
+    return NGX_OK;
+}
