@@ -33,7 +33,7 @@ typedef struct {
 
 
 /*
- * To verify a signature costs as much as to answer a request, to hash the
+ * To verify a signature may cost as much as to answer a request, to hash the
  * token next to nothing.  Each worker remembers on its own, in a copy of what
  * the configuration has made: a reload begins anew.
  */

@@ -70,11 +70,11 @@ ngx_queues_base_jwt_keys_t *ngx_queues_base_jwt_keys_create(void);
 void ngx_queues_base_jwt_keys_destroy(ngx_queues_base_jwt_keys_t *keys);
 
 /*
- * Adds what a file has: a JWKS (its first character is '{'), public keys in
- * PEM ("-----BEGIN " is in it), or else one secret for HMAC, a line of text.
- * The text may be wiped afterwards.  NGX_ERROR with *error, a constant
- * sentence without its subject, "has ..." or "is ...", and *number, the key of
- * the file that is meant, from 1, or 0 for the file.
+ * Adds all keys of a file, or none: those of a JWKS (its first character is
+ * '{'), public keys in PEM ("-----BEGIN " is in it), or else a secret for HMAC,
+ * one line of text.  The text may be wiped afterwards.  NGX_ERROR with *error,
+ * a constant sentence without its subject, "has ..." or "is ...", and *number,
+ * the key of the file that is meant, from 1, or 0 for the file.
  */
 ngx_int_t ngx_queues_base_jwt_keys_add(ngx_queues_base_jwt_keys_t *keys,
     ngx_str_t *text, const char **error, ngx_uint_t *number);

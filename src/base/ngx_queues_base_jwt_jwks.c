@@ -29,6 +29,9 @@ static ngx_int_t ngx_queues_base_jwt_jwk(ngx_queues_base_jwt_keys_t *keys,
     ngx_queues_base_json_value_t *value, const char **error);
 static ngx_uint_t ngx_queues_base_jwt_jwk_kind(
     ngx_queues_base_jwt_object_t *jwk, ngx_queues_base_jwt_kind_e *kind);
+static ngx_uint_t ngx_queues_base_jwt_jwk_alg(
+    ngx_queues_base_jwt_object_t *jwk, ngx_queues_base_jwt_kind_e kind,
+    const ngx_queues_base_jwt_alg_t **alg);
 static ngx_uint_t ngx_queues_base_jwt_jwk_verifies(
     ngx_queues_base_jwt_object_t *jwk);
 static ngx_int_t ngx_queues_base_jwt_jwk_name(ngx_queues_base_jwt_key_t *key,
@@ -111,7 +114,6 @@ ngx_queues_base_jwt_jwk(ngx_queues_base_jwt_keys_t *keys,
     EVP_PKEY                         *pkey;
     ngx_queues_base_jwt_key_t        *key;
     ngx_queues_base_jwt_kind_e        kind;
-    ngx_queues_base_json_value_t     *name;
     ngx_queues_base_jwt_object_t      jwk;
     const ngx_queues_base_jwt_alg_t  *alg;
 
@@ -125,20 +127,10 @@ ngx_queues_base_jwt_jwk(ngx_queues_base_jwt_keys_t *keys,
     }
 
     if (!ngx_queues_base_jwt_jwk_kind(&jwk, &kind)
-        || !ngx_queues_base_jwt_jwk_verifies(&jwk))
+        || !ngx_queues_base_jwt_jwk_verifies(&jwk)
+        || !ngx_queues_base_jwt_jwk_alg(&jwk, kind, &alg))
     {
         return NGX_OK;
-    }
-
-    alg = NULL;
-    name = ngx_queues_base_jwt_jwk_string(&jwk, "alg");
-
-    if (name) {
-        alg = ngx_queues_base_jwt_alg(&name->raw);
-
-        if (alg == NULL || alg->kind != kind) {
-            return NGX_OK;
-        }
     }
 
     key = ngx_queues_base_jwt_key_push(keys, error);
@@ -160,17 +152,13 @@ ngx_queues_base_jwt_jwk(ngx_queues_base_jwt_keys_t *keys,
         return NGX_ERROR;
     }
 
-    switch (kind) {
-
-    case NGX_QUEUES_BASE_JWT_RSA:
+    if (kind == NGX_QUEUES_BASE_JWT_RSA) {
         pkey = ngx_queues_base_jwt_jwk_rsa(&jwk);
-        break;
 
-    case NGX_QUEUES_BASE_JWT_EC:
+    } else if (kind == NGX_QUEUES_BASE_JWT_EC) {
         pkey = ngx_queues_base_jwt_jwk_ec(&jwk);
-        break;
 
-    default: /* NGX_QUEUES_BASE_JWT_ED */
+    } else {
         pkey = ngx_queues_base_jwt_jwk_ed(&jwk);
     }
 
@@ -215,6 +203,33 @@ ngx_queues_base_jwt_jwk_kind(ngx_queues_base_jwt_object_t *jwk,
     }
 
     return 0;
+}
+
+
+/* *alg is the only one that the key is for, or NULL; 0 for one that is not
+   supported or of another kind */
+
+static ngx_uint_t
+ngx_queues_base_jwt_jwk_alg(ngx_queues_base_jwt_object_t *jwk,
+    ngx_queues_base_jwt_kind_e kind, const ngx_queues_base_jwt_alg_t **alg)
+{
+    ngx_str_t                      name;
+    ngx_queues_base_json_value_t  *value;
+
+    ngx_str_set(&name, "alg");
+    value = ngx_queues_base_jwt_member(jwk, &name);
+
+    *alg = NULL;
+
+    if (value == NULL) {
+        return 1;
+    }
+
+    if (value->type == NGX_QUEUES_BASE_JSON_STRING) {
+        *alg = ngx_queues_base_jwt_alg(&value->raw);
+    }
+
+    return *alg && (*alg)->kind == kind;
 }
 
 

@@ -7,6 +7,8 @@
 #include <openssl/x509.h>
 
 
+static void ngx_queues_base_jwt_keys_drop(ngx_queues_base_jwt_keys_t *keys,
+    ngx_uint_t n);
 static ngx_int_t ngx_queues_base_jwt_secret(ngx_queues_base_jwt_keys_t *keys,
     ngx_str_t *text, const char **error);
 static ngx_int_t ngx_queues_base_jwt_pem(ngx_queues_base_jwt_keys_t *keys,
@@ -28,22 +30,32 @@ ngx_queues_base_jwt_keys_create(void)
 void
 ngx_queues_base_jwt_keys_destroy(ngx_queues_base_jwt_keys_t *keys)
 {
-    ngx_uint_t                  i;
-    ngx_queues_base_jwt_key_t  *key;
-
     if (keys == NULL) {
         return;
     }
 
-    for (i = 0; i < keys->nkeys; i++) {
-        key = &keys->keys[i];
+    ngx_queues_base_jwt_keys_drop(keys, 0);
+
+    free(keys);
+}
+
+
+/* the keys from the n-th on */
+
+static void
+ngx_queues_base_jwt_keys_drop(ngx_queues_base_jwt_keys_t *keys, ngx_uint_t n)
+{
+    ngx_queues_base_jwt_key_t  *key;
+
+    while (keys->nkeys > n) {
+        key = &keys->keys[--keys->nkeys];
 
         OPENSSL_clear_free(key->secret.data, key->secret.len);
         EVP_PKEY_free(key->pkey);
         free(key->kid.data);
-    }
 
-    free(keys);
+        ngx_memzero(key, sizeof(ngx_queues_base_jwt_key_t));
+    }
 }
 
 
@@ -51,12 +63,14 @@ ngx_int_t
 ngx_queues_base_jwt_keys_add(ngx_queues_base_jwt_keys_t *keys,
     ngx_str_t *text, const char **error, ngx_uint_t *number)
 {
-    size_t     i;
-    ngx_int_t  rc;
+    size_t      i;
+    ngx_int_t   rc;
+    ngx_uint_t  before;
 
     static char  begin[] = "-----BEGIN ";
 
     *number = 0;
+    before = keys->nkeys;
 
     for (i = 0; i < text->len; i++) {
         if (text->data[i] > ' ') {
@@ -80,6 +94,12 @@ ngx_queues_base_jwt_keys_add(ngx_queues_base_jwt_keys_t *keys,
     }
 
     ERR_clear_error();
+
+    /* nothing of a file that is wrong: a key without its secret, say */
+
+    if (rc != NGX_OK) {
+        ngx_queues_base_jwt_keys_drop(keys, before);
+    }
 
     return rc;
 }

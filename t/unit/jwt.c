@@ -202,7 +202,7 @@ static unit_keys_t  unit_keys[] = {
       "{\"kty\":\"OKP\",\"crv\":\"X25519\"},"
       "{\"kty\":\"RSA\",\"use\":\"enc\"},{\"kty\":\"RSA\",\"use\":1},"
       "{\"kty\":\"RSA\",\"alg\":\"PS256\"},"
-      "{\"kty\":\"RSA\",\"alg\":\"HS256\"},"
+      "{\"kty\":\"RSA\",\"alg\":\"HS256\"},{\"kty\":\"RSA\",\"alg\":1},"
       "{\"kty\":\"RSA\",\"key_ops\":[\"sign\"]},"
       "{\"kty\":\"oct\",\"alg\":\"RS256\"}]}", 0, "has no key" },
     { "{\"keys\":[{},{\"kty\":\"RSA\"}]}", 2, "its \"kty\"" },
@@ -608,7 +608,7 @@ unit_test_keys(void)
 {
     char                         text[200];
     ngx_int_t                    rc;
-    ngx_str_t                    copy;
+    ngx_str_t                    copy, token;
     ngx_uint_t                   i, number;
     const char                  *error;
     ngx_queues_base_jwt_keys_t  *keys;
@@ -622,6 +622,15 @@ unit_test_keys(void)
 
         unit_expect(rc == NGX_OK ? NULL : error, unit_keys[i].expected, &copy);
         unit_ok(number == unit_keys[i].number, "the key that is meant", NULL);
+
+        /* a file that is refused leaves nothing that verifies anything */
+
+        if (rc != NGX_OK) {
+            token = unit_hs256(HS, "{" EXP "}", "");
+            unit_expect(unit_verify(keys, &unit_rules, &token, NOW, NULL),
+                        "not for", NULL);
+            free(token.data);
+        }
 
         ngx_queues_base_jwt_keys_destroy(keys);
         free(copy.data);
