@@ -63,6 +63,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       offsetof(ngx_queues_conf_main_t, redis.timeout),
       NULL },
 
+    { ngx_string("queues_redis_replicas"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE2,
+      ngx_queues_conf_set_replicas,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_redis_tls"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
       ngx_conf_set_flag_slot,

@@ -75,6 +75,15 @@ our @wrong = (
      . "queues_redis_certificate \$TEST_NGINX_CERT;"
      . "queues_redis_certificate_key $dir/text;", 'cannot load certificate key'],
     ['queues_redis_timeout soon;', 'invalid value'],
+    ['queues_redis_replicas 1;', 'invalid number of arguments'],
+    ['queues_redis_replicas 1 1s; queues_redis_replicas 1 1s;', 'is duplicate'],
+    (map { ["queues_redis_replicas $_;", 'invalid "queues_redis_replicas '
+            . "$_\": write how many replicas, 1 to 10, and how long to wait" ] }
+        '0 1s', '11 1s', 'x 1s', '-1 1s', '1 0', '1 soon', '1 -1s'),
+    ["$base queues_redis_replicas 1 6s;",
+     'is 6000ms, but a command has 5000ms: give it at most half of that'],
+    ["$base queues_redis_replicas 1 2s; queues_redis_timeout 1s;",
+     'is 2000ms, but a command has 1000ms'],
     ['queues_redis_connect_timeout -1;', 'invalid value'],
     ["queues_redis 127.0.0.1:1; queues_secret_file $dir/none;"
      . ' queues_api_keys $TEST_NGINX_KEYS_FILE;',

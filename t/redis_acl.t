@@ -64,6 +64,15 @@ cmp_ok(scalar @clients, '>=', 2, 'connections of this user');
 is((grep { /\bname=ngx/ } @clients), 0, 'CLIENT SETNAME is refused, and it is'
    . ' no matter');
 
+# what queues_redis_replicas needs; t/replicas.t has the rest of it
+
+{
+    my $user = $redis->client;
+
+    is($user->call('AUTH', 'queues', $password), 'OK', 'AUTH');
+    is($user->call('WAIT', 0, 1), 0, 'WAIT');
+}
+
 # every call
 
 my @ids = $q->send('a', { body => 'b', delaySeconds => 1 },

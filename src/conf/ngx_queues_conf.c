@@ -5,6 +5,8 @@
 #define NGX_QUEUES_CONF_ZONE_SIZE  (8 * 1024 * 1024)
 #define NGX_QUEUES_CONF_ZONE_MIN   (1024 * 1024)
 
+#define NGX_QUEUES_CONF_REPLICAS   10
+
 
 typedef struct {
     const char  *name;
@@ -241,6 +243,43 @@ ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     qmcf->redis.database = n;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_replicas(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_main_t *qmcf = conf;
+
+    ngx_int_t   n, timeout;
+    ngx_str_t  *value;
+
+    if (qmcf->redis.replicas) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    n = ngx_atoi(value[1].data, value[1].len);
+    timeout = ngx_parse_time(&value[2], 0);
+
+    /* to WAIT, a timeout of 0 is none */
+
+    if (n < 1 || n > NGX_QUEUES_CONF_REPLICAS
+        || timeout == NGX_ERROR || timeout == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid \"queues_redis_replicas %V %V\": write "
+                           "how many replicas, 1 to %d, and how long to wait "
+                           "for them, such as \"1 500ms\"",
+                           &value[1], &value[2], NGX_QUEUES_CONF_REPLICAS);
+        return NGX_CONF_ERROR;
+    }
+
+    qmcf->redis.replicas = n;
+    qmcf->redis.replicas_timeout = timeout;
 
     return NGX_CONF_OK;
 }

@@ -90,6 +90,8 @@ char *ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_queues_conf_set_replicas(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 char *ngx_queues_conf_set_zone(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -14,6 +14,8 @@
 
 static ngx_int_t ngx_queues_conf_required(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
+static ngx_int_t ngx_queues_conf_replicas(ngx_conf_t *cf,
+    ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_password(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_tls(ngx_conf_t *cf,
@@ -36,6 +38,7 @@ ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
     }
 
     if (ngx_queues_conf_required(cf, qmcf) != NGX_OK
+        || ngx_queues_conf_replicas(cf, qmcf) != NGX_OK
         || ngx_queues_conf_password(cf, qmcf) != NGX_OK
         || ngx_queues_conf_tls(cf, qmcf) != NGX_OK
         || ngx_queues_conf_secret(cf, qmcf) != NGX_OK
@@ -78,6 +81,22 @@ ngx_queues_conf_required(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
                       "\"queues_api_keys FILE;\" or \"queues_jwt_key FILE;\" "
                       "to \"http\", or \"queues_auth off;\" where everyone "
                       "may do everything");
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_conf_replicas(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
+{
+    if (qmcf->redis.replicas_timeout > qmcf->redis.timeout) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "the time of \"queues_redis_replicas\" is %Mms, but a "
+                      "command has %Mms: give it at most half of that, or "
+                      "raise \"queues_redis_timeout\"",
+                      qmcf->redis.replicas_timeout, qmcf->redis.timeout);
         return NGX_ERROR;
     }
 

@@ -29,6 +29,9 @@ typedef struct {
     ngx_msec_t        connect_timeout;
     ngx_msec_t        timeout;          /* deadline of one command */
 
+    ngx_uint_t        replicas;         /* that must have a send; 0: off */
+    ngx_msec_t        replicas_timeout;
+
     ngx_ssl_t        *ssl;              /* NULL: plain */
 
     ngx_resolver_t   *resolver;         /* NULL unless host is a name and

@@ -25,8 +25,10 @@ typedef enum {
                                        unknown */
     NGX_QUEUES_REDIS_TIMEOUT,       /* deadline passed: outcome is unknown,
                                        a second call of done follows */
+    NGX_QUEUES_REDIS_REPLICAS,      /* executed, but not enough replicas have
+                                       it */
     NGX_QUEUES_REDIS_LOADING,       /* the rest: Redis refused, certainly not
-                                       executed */
+                                       executed (but for a durable call) */
     NGX_QUEUES_REDIS_READONLY,
     NGX_QUEUES_REDIS_OOM,
     NGX_QUEUES_REDIS_BUSY,
@@ -88,6 +90,15 @@ typedef void (*ngx_queues_redis_done_pt)(void *data,
  * attempts it is answered DOWN.
  */
 ngx_int_t ngx_queues_redis_call(const char *function, ngx_str_t *key,
+    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_redis_done_pt done,
+    void *data);
+
+/*
+ * The same for a call that stores what must not be lost: with
+ * queues_redis_replicas it is OK only when that many replicas have it, within
+ * the same deadline.  Errors of the function come as ever.
+ */
+ngx_int_t ngx_queues_redis_call_durable(const char *function, ngx_str_t *key,
     ngx_str_t *args, ngx_uint_t nargs, ngx_queues_redis_done_pt done,
     void *data);
 

@@ -10,31 +10,30 @@
 
 #define NGX_QUEUES_REDIS_NAME_MAX  128
 
-typedef struct {
-    ngx_queues_redis_link_t   *link;
 
-    ngx_queue_t                waiting;     /* for the link to be ready */
-    ngx_queue_t                refused;     /* will be answered DOWN */
-
-    ngx_event_t                refuse;      /* posted */
-
-    time_t                     logged;
-} ngx_queues_redis_calls_t;
-
-
+static ngx_int_t ngx_queues_redis_calls_open(ngx_queues_redis_calls_t *calls,
+    ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf,
+    const ngx_queues_redis_role_t *role);
+static void ngx_queues_redis_calls_close(ngx_queues_redis_calls_t *calls);
+static ngx_int_t ngx_queues_redis_calls_start(ngx_queues_redis_calls_t *calls,
+    const char *function, ngx_str_t *key, ngx_str_t *args, ngx_uint_t nargs,
+    ngx_queues_redis_done_pt done, void *data);
 static ngx_queues_redis_command_t *ngx_queues_redis_calls_create(
     ngx_queues_redis_link_t *l, const char *function, ngx_str_t *key,
     ngx_str_t *args, ngx_uint_t nargs);
-static ngx_int_t ngx_queues_redis_calls_refuse(ngx_queues_redis_done_pt done,
+static ngx_int_t ngx_queues_redis_calls_refuse(
+    ngx_queues_redis_calls_t *calls, ngx_queues_redis_done_pt done,
     void *data);
 static void ngx_queues_redis_calls_refuse_handler(ngx_event_t *ev);
 static void ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l);
 static void ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
     ngx_queues_redis_reply_t *reply);
 static ngx_queues_redis_result_e ngx_queues_redis_calls_error(
-    ngx_queues_redis_link_t *l, ngx_queues_redis_command_t *cmd,
+    ngx_queues_redis_calls_t *calls, ngx_queues_redis_command_t *cmd,
     ngx_str_t *str);
-static void ngx_queues_redis_calls_log(ngx_queues_redis_link_t *l,
+static void ngx_queues_redis_calls_drop(ngx_queues_redis_calls_t *calls,
+    const char *reason);
+static void ngx_queues_redis_calls_log(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_result_e rc, ngx_str_t *str);
 static void ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l,
     ngx_queue_t *sent, ngx_queue_t *unsent);
@@ -50,33 +49,66 @@ static const ngx_queues_redis_role_t  ngx_queues_redis_calls_role = {
 };
 
 
+static const ngx_queues_redis_role_t  ngx_queues_redis_durable_role = {
+    ngx_string("sends"),
+    ngx_string("ngx_queues-sends"),
+    1,
+    ngx_queues_redis_calls_ready,
+    ngx_queues_redis_calls_reply,
+    ngx_queues_redis_calls_lost
+};
+
+
 static ngx_queues_redis_calls_t  ngx_queues_redis_calls;
+
+/* WAIT holds up what follows it: sends that wait for replicas go apart */
+
+static ngx_queues_redis_calls_t  ngx_queues_redis_durable;
 
 
 ngx_int_t
 ngx_queues_redis_calls_init(ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf)
 {
-    ngx_queues_redis_link_t   *l;
-    ngx_queues_redis_calls_t  *calls;
+    if (ngx_queues_redis_calls_open(&ngx_queues_redis_calls, cycle, conf,
+                                    &ngx_queues_redis_calls_role)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
-    l = ngx_queues_redis_link_create(cycle, conf,
-                                     &ngx_queues_redis_calls_role);
+    if (conf->replicas == 0) {
+        return NGX_OK;
+    }
+
+    return ngx_queues_redis_calls_open(&ngx_queues_redis_durable, cycle, conf,
+                                       &ngx_queues_redis_durable_role);
+}
+
+
+static ngx_int_t
+ngx_queues_redis_calls_open(ngx_queues_redis_calls_t *calls,
+    ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf,
+    const ngx_queues_redis_role_t *role)
+{
+    ngx_queues_redis_link_t  *l;
+
+    l = ngx_queues_redis_link_create(cycle, conf, role);
     if (l == NULL) {
         return NGX_ERROR;
     }
 
-    calls = &ngx_queues_redis_calls;
-
     ngx_memzero(calls, sizeof(ngx_queues_redis_calls_t));
 
     calls->link = l;
+    l->data = calls;
 
     ngx_queue_init(&calls->waiting);
     ngx_queue_init(&calls->refused);
 
-    ngx_queues_redis_deadline_init(l);
+    ngx_queues_redis_deadline_init(calls);
+    ngx_queues_redis_round_init(calls);
 
-    calls->refuse.data = l;
+    calls->refuse.data = calls;
     calls->refuse.log = &l->log;
     calls->refuse.handler = ngx_queues_redis_calls_refuse_handler;
 
@@ -89,10 +121,16 @@ ngx_queues_redis_calls_init(ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf)
 void
 ngx_queues_redis_calls_exit(void)
 {
-    ngx_queues_redis_link_t   *l;
-    ngx_queues_redis_calls_t  *calls;
+    ngx_queues_redis_calls_close(&ngx_queues_redis_durable);
+    ngx_queues_redis_calls_close(&ngx_queues_redis_calls);
+}
 
-    calls = &ngx_queues_redis_calls;
+
+static void
+ngx_queues_redis_calls_close(ngx_queues_redis_calls_t *calls)
+{
+    ngx_queues_redis_link_t  *l;
+
     l = calls->link;
 
     if (l == NULL) {
@@ -110,7 +148,7 @@ ngx_queues_redis_calls_exit(void)
         ngx_queues_redis_calls_refuse_handler(&calls->refuse);
     }
 
-    ngx_queues_redis_deadline_exit();
+    ngx_queues_redis_deadline_exit(calls);
 
     ngx_queues_redis_link_destroy(l);
 }
@@ -120,17 +158,45 @@ ngx_int_t
 ngx_queues_redis_call(const char *function, ngx_str_t *key, ngx_str_t *args,
     ngx_uint_t nargs, ngx_queues_redis_done_pt done, void *data)
 {
+    return ngx_queues_redis_calls_start(&ngx_queues_redis_calls, function, key,
+                                        args, nargs, done, data);
+}
+
+
+ngx_int_t
+ngx_queues_redis_call_durable(const char *function, ngx_str_t *key,
+    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_redis_done_pt done,
+    void *data)
+{
+    ngx_queues_redis_calls_t  *calls;
+
+    calls = &ngx_queues_redis_calls;
+
+    if (calls->link && calls->link->conf->replicas) {
+        calls = &ngx_queues_redis_durable;
+    }
+
+    return ngx_queues_redis_calls_start(calls, function, key, args, nargs,
+                                        done, data);
+}
+
+
+static ngx_int_t
+ngx_queues_redis_calls_start(ngx_queues_redis_calls_t *calls,
+    const char *function, ngx_str_t *key, ngx_str_t *args, ngx_uint_t nargs,
+    ngx_queues_redis_done_pt done, void *data)
+{
     ngx_queues_redis_link_t     *l;
     ngx_queues_redis_command_t  *cmd;
 
-    l = ngx_queues_redis_calls.link;
+    l = calls->link;
 
     if (l == NULL) {
         return NGX_ERROR;
     }
 
     if (l->state == NGX_QUEUES_REDIS_LINK_IDLE) {
-        return ngx_queues_redis_calls_refuse(done, data);
+        return ngx_queues_redis_calls_refuse(calls, done, data);
     }
 
     cmd = ngx_queues_redis_calls_create(l, function, key, args, nargs);
@@ -140,17 +206,31 @@ ngx_queues_redis_call(const char *function, ngx_str_t *key, ngx_str_t *args,
 
     cmd->done = done;
     cmd->data = data;
+    cmd->durable = (calls == &ngx_queues_redis_durable);
 
-    ngx_queues_redis_deadline_add(cmd);
+    ngx_queues_redis_deadline_add(calls, cmd);
 
     if (l->state == NGX_QUEUES_REDIS_LINK_READY) {
-        ngx_queues_redis_link_send(l, cmd);
+        ngx_queues_redis_calls_send(calls, cmd);
 
     } else {
-        ngx_queue_insert_tail(&ngx_queues_redis_calls.waiting, &cmd->queue);
+        ngx_queue_insert_tail(&calls->waiting, &cmd->queue);
     }
 
     return NGX_OK;
+}
+
+
+void
+ngx_queues_redis_calls_send(ngx_queues_redis_calls_t *calls,
+    ngx_queues_redis_command_t *cmd)
+{
+    if (cmd->durable) {
+        ngx_queues_redis_round_send(calls, cmd);
+        return;
+    }
+
+    ngx_queues_redis_link_send(calls->link, cmd);
 }
 
 
@@ -186,12 +266,10 @@ ngx_queues_redis_calls_create(ngx_queues_redis_link_t *l, const char *function,
 
 
 static ngx_int_t
-ngx_queues_redis_calls_refuse(ngx_queues_redis_done_pt done, void *data)
+ngx_queues_redis_calls_refuse(ngx_queues_redis_calls_t *calls,
+    ngx_queues_redis_done_pt done, void *data)
 {
-    ngx_queues_redis_calls_t    *calls;
     ngx_queues_redis_command_t  *cmd;
-
-    calls = &ngx_queues_redis_calls;
 
     cmd = ngx_queues_redis_command_create(NULL, 0, NULL, 0);
     if (cmd == NULL) {
@@ -218,7 +296,7 @@ ngx_queues_redis_calls_refuse_handler(ngx_event_t *ev)
     ngx_queues_redis_calls_t    *calls;
     ngx_queues_redis_command_t  *cmd;
 
-    calls = &ngx_queues_redis_calls;
+    calls = ev->data;
 
     ngx_queue_init(&refused);
 
@@ -248,7 +326,7 @@ ngx_queues_redis_calls_answer(ngx_queues_redis_command_t *cmd,
     done = cmd->done;
     data = cmd->data;
 
-    if (cmd->call) {
+    if (cmd->calls) {
         ngx_queues_redis_deadline_remove(cmd);
 
         if (reply && rc != NGX_QUEUES_REDIS_OK && rc != NGX_QUEUES_REDIS_APP) {
@@ -275,7 +353,7 @@ ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l)
     ngx_queues_redis_calls_t    *calls;
     ngx_queues_redis_command_t  *cmd;
 
-    calls = &ngx_queues_redis_calls;
+    calls = l->data;
 
     while (!ngx_queue_empty(&calls->waiting)) {
         q = ngx_queue_head(&calls->waiting);
@@ -283,7 +361,7 @@ ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l)
 
         cmd = ngx_queue_data(q, ngx_queues_redis_command_t, queue);
 
-        ngx_queues_redis_link_send(l, cmd);
+        ngx_queues_redis_calls_send(calls, cmd);
     }
 }
 
@@ -293,8 +371,11 @@ ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
     ngx_queues_redis_reply_t *reply)
 {
     ngx_queue_t                 *q;
+    ngx_queues_redis_calls_t    *calls;
     ngx_queues_redis_result_e    rc;
     ngx_queues_redis_command_t  *cmd;
+
+    calls = l->data;
 
     if (ngx_queue_empty(&l->sent)) {
         ngx_queues_redis_reply_free(reply);
@@ -311,19 +392,23 @@ ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
 
     if (reply->type == NGX_QUEUES_REDIS_ERROR) {
 
-        if (cmd->call && ngx_queues_redis_error_no_function(&reply->str)) {
+        if (cmd->calls && ngx_queues_redis_error_no_function(&reply->str)) {
 
-            if (ngx_queues_redis_library_missing(l, cmd) == NGX_OK) {
+            if (ngx_queues_redis_library_missing(calls, cmd) == NGX_OK) {
                 ngx_queues_redis_reply_free(reply);
                 return;
             }
 
             rc = ngx_queues_redis_library_result(cmd);
-            ngx_queues_redis_calls_log(l, rc, &reply->str);
+            ngx_queues_redis_calls_log(calls, rc, &reply->str);
 
         } else {
-            rc = ngx_queues_redis_calls_error(l, cmd, &reply->str);
+            rc = ngx_queues_redis_calls_error(calls, cmd, &reply->str);
         }
+
+    } else if (cmd->durable && !cmd->abandoned) {
+        ngx_queues_redis_round_hold(calls, cmd, reply);
+        return;
     }
 
     ngx_queues_redis_calls_answer(cmd, rc, reply);
@@ -331,35 +416,52 @@ ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
 
 
 static ngx_queues_redis_result_e
-ngx_queues_redis_calls_error(ngx_queues_redis_link_t *l,
+ngx_queues_redis_calls_error(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_command_t *cmd, ngx_str_t *str)
 {
-    ngx_queues_redis_result_e  rc;
+    const char                 *reason;
+    ngx_queues_redis_result_e   rc;
 
     rc = ngx_queues_redis_error_parse(str);
 
-    if (ngx_queues_redis_error_moved_on(rc) && l->drop == NULL) {
+    if (ngx_queues_redis_error_moved_on(rc) && calls->link->drop == NULL) {
 
         /* the primary, if there is one, is perhaps at another address */
 
-        l->peers.turn++;
+        reason = ngx_queues_redis_result_text(rc);
 
-        ngx_queues_redis_link_drop(l, ngx_queues_redis_result_text(rc));
-        ngx_queues_redis_wake_drop(ngx_queues_redis_result_text(rc));
+        ngx_queues_redis_calls_drop(&ngx_queues_redis_calls, reason);
+        ngx_queues_redis_calls_drop(&ngx_queues_redis_durable, reason);
+        ngx_queues_redis_wake_drop(reason);
     }
 
-    if (cmd->call) {
-        ngx_queues_redis_calls_log(l, rc, str);
+    if (cmd->calls) {
+        ngx_queues_redis_calls_log(calls, rc, str);
     }
 
     return rc;
 }
 
 
+static void
+ngx_queues_redis_calls_drop(ngx_queues_redis_calls_t *calls,
+    const char *reason)
+{
+    ngx_queues_redis_link_t  *l;
+
+    l = calls->link;
+
+    if (l && l->state == NGX_QUEUES_REDIS_LINK_READY && l->drop == NULL) {
+        l->peers.turn++;
+        ngx_queues_redis_link_drop(l, reason);
+    }
+}
+
+
 /* what the caller's own line in the log cannot explain */
 
 static void
-ngx_queues_redis_calls_log(ngx_queues_redis_link_t *l,
+ngx_queues_redis_calls_log(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_result_e rc, ngx_str_t *str)
 {
     ngx_uint_t  level;
@@ -383,13 +485,13 @@ ngx_queues_redis_calls_log(ngx_queues_redis_link_t *l,
 
     /* thousands of calls may fail alike */
 
-    if (ngx_queues_redis_calls.logged == ngx_time()) {
+    if (calls->logged == ngx_time()) {
         return;
     }
 
-    ngx_queues_redis_calls.logged = ngx_time();
+    calls->logged = ngx_time();
 
-    ngx_log_error(level, &l->log, 0, "%s: \"%V\"",
+    ngx_log_error(level, &calls->link->log, 0, "%s: \"%V\"",
                   ngx_queues_redis_result_text(rc), str);
 }
 
@@ -403,7 +505,7 @@ ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
     ngx_queues_redis_calls_t    *calls;
     ngx_queues_redis_command_t  *cmd;
 
-    calls = &ngx_queues_redis_calls;
+    calls = l->data;
 
     if (!ngx_queue_empty(&calls->waiting)) {
         ngx_queue_add(unsent, &calls->waiting);
@@ -418,6 +520,8 @@ ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
 
         ngx_queues_redis_calls_answer(cmd, NGX_QUEUES_REDIS_LOST, NULL);
     }
+
+    ngx_queues_redis_round_lost(calls);
 
     while (!ngx_queue_empty(unsent)) {
         q = ngx_queue_head(unsent);

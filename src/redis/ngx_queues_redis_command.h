@@ -13,21 +13,27 @@
 #include "ngx_queues_redis.h"
 
 
+typedef struct ngx_queues_redis_calls_s  ngx_queues_redis_calls_t;
+
 struct ngx_queues_redis_command_s {
     ngx_queue_t                 queue;      /* place on the link */
     ngx_queue_t                 due;        /* place among the deadlines */
+
+    ngx_queues_redis_calls_t   *calls;      /* whose deadlines; NULL: none */
 
     ngx_queues_redis_done_pt    done;       /* NULL: the reply is not wanted */
     void                       *data;
     ngx_msec_t                  deadline;
 
+    ngx_queues_redis_reply_t   *reply;      /* held for that of WAIT */
+
     u_char                     *pos;        /* not yet handed to the socket */
     u_char                     *last;
 
-    unsigned                    call:1;     /* has a deadline */
     unsigned                    abandoned:1;    /* was answered TIMEOUT */
     unsigned                    resent:1;   /* the library was missing once */
     unsigned                    silent:1;   /* no reply comes in order */
+    unsigned                    durable:1;  /* OK only after WAIT's */
 };
 
 

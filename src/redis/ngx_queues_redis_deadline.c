@@ -10,68 +10,52 @@
 #define NGX_QUEUES_REDIS_MIN_LIMIT  1000
 
 
-typedef struct {
-    ngx_queues_redis_link_t   *link;
-
-    /* both in the order of deadlines, as all commands have the same timeout */
-    ngx_queue_t                due;
-    ngx_queue_t                overdue;     /* abandoned */
-
-    ngx_event_t                event;
-} ngx_queues_redis_deadline_t;
-
-
 static void ngx_queues_redis_deadline_handler(ngx_event_t *ev);
 static void ngx_queues_redis_deadline_expire(ngx_queues_redis_command_t *cmd);
 static ngx_msec_int_t ngx_queues_redis_deadline_left(ngx_queue_t *queue,
     ngx_msec_t grace);
-static ngx_msec_t ngx_queues_redis_deadline_grace(void);
-
-
-static ngx_queues_redis_deadline_t  ngx_queues_redis_deadline;
+static ngx_msec_t ngx_queues_redis_deadline_grace(
+    ngx_queues_redis_calls_t *calls);
 
 
 void
-ngx_queues_redis_deadline_init(ngx_queues_redis_link_t *l)
+ngx_queues_redis_deadline_init(ngx_queues_redis_calls_t *calls)
 {
     ngx_queues_redis_deadline_t  *deadline;
 
-    deadline = &ngx_queues_redis_deadline;
-
-    ngx_memzero(deadline, sizeof(ngx_queues_redis_deadline_t));
-
-    deadline->link = l;
+    deadline = &calls->deadline;
 
     ngx_queue_init(&deadline->due);
     ngx_queue_init(&deadline->overdue);
 
-    deadline->event.data = l;
-    deadline->event.log = &l->log;
+    deadline->event.data = calls;
+    deadline->event.log = &calls->link->log;
     deadline->event.handler = ngx_queues_redis_deadline_handler;
 }
 
 
 void
-ngx_queues_redis_deadline_exit(void)
+ngx_queues_redis_deadline_exit(ngx_queues_redis_calls_t *calls)
 {
-    if (ngx_queues_redis_deadline.event.timer_set) {
-        ngx_del_timer(&ngx_queues_redis_deadline.event);
+    if (calls->deadline.event.timer_set) {
+        ngx_del_timer(&calls->deadline.event);
     }
 }
 
 
 void
-ngx_queues_redis_deadline_add(ngx_queues_redis_command_t *cmd)
+ngx_queues_redis_deadline_add(ngx_queues_redis_calls_t *calls,
+    ngx_queues_redis_command_t *cmd)
 {
     ngx_msec_t                    timeout;
     ngx_event_t                  *ev;
     ngx_queues_redis_deadline_t  *deadline;
 
-    deadline = &ngx_queues_redis_deadline;
+    deadline = &calls->deadline;
     ev = &deadline->event;
-    timeout = deadline->link->conf->timeout;
+    timeout = calls->link->conf->timeout;
 
-    cmd->call = 1;
+    cmd->calls = calls;
     cmd->deadline = ngx_current_msec + timeout;
 
     ngx_queue_insert_tail(&deadline->due, &cmd->due);
@@ -103,7 +87,7 @@ ngx_queues_redis_deadline_remove(ngx_queues_redis_command_t *cmd)
 {
     ngx_queues_redis_deadline_t  *deadline;
 
-    deadline = &ngx_queues_redis_deadline;
+    deadline = &cmd->calls->deadline;
 
     ngx_queue_remove(&cmd->due);
 
@@ -116,12 +100,16 @@ ngx_queues_redis_deadline_remove(ngx_queues_redis_command_t *cmd)
 static void
 ngx_queues_redis_deadline_handler(ngx_event_t *ev)
 {
+    ngx_msec_t                    grace;
     ngx_queue_t                  *q;
     ngx_msec_int_t                left, next;
+    ngx_queues_redis_calls_t     *calls;
     ngx_queues_redis_command_t   *cmd;
     ngx_queues_redis_deadline_t  *deadline;
 
-    deadline = &ngx_queues_redis_deadline;
+    calls = ev->data;
+    deadline = &calls->deadline;
+    grace = ngx_queues_redis_deadline_grace(calls);
 
     while (ngx_queues_redis_deadline_left(&deadline->due, 0) <= 0) {
 
@@ -131,11 +119,8 @@ ngx_queues_redis_deadline_handler(ngx_event_t *ev)
         ngx_queues_redis_deadline_expire(cmd);
     }
 
-    if (ngx_queues_redis_deadline_left(&deadline->overdue,
-                                       ngx_queues_redis_deadline_grace())
-        <= 0)
-    {
-        ngx_queues_redis_link_lost(deadline->link, NGX_ETIMEDOUT,
+    if (ngx_queues_redis_deadline_left(&deadline->overdue, grace) <= 0) {
+        ngx_queues_redis_link_lost(calls->link, NGX_ETIMEDOUT,
                                    "no answer to a command");
     }
 
@@ -146,8 +131,7 @@ ngx_queues_redis_deadline_handler(ngx_event_t *ev)
     }
 
     next = ngx_queues_redis_deadline_left(&deadline->due, 0);
-    left = ngx_queues_redis_deadline_left(&deadline->overdue,
-                                          ngx_queues_redis_deadline_grace());
+    left = ngx_queues_redis_deadline_left(&deadline->overdue, grace);
 
     next = ngx_min(next, left);
 
@@ -176,7 +160,7 @@ ngx_queues_redis_deadline_expire(ngx_queues_redis_command_t *cmd)
     cmd->abandoned = 1;
 
     ngx_queue_remove(&cmd->due);
-    ngx_queue_insert_tail(&ngx_queues_redis_deadline.overdue, &cmd->due);
+    ngx_queue_insert_tail(&cmd->calls->deadline.overdue, &cmd->due);
 
     cmd->done(cmd->data, NGX_QUEUES_REDIS_TIMEOUT, NULL);
 }
@@ -202,8 +186,7 @@ ngx_queues_redis_deadline_left(ngx_queue_t *queue, ngx_msec_t grace)
 
 
 static ngx_msec_t
-ngx_queues_redis_deadline_grace(void)
+ngx_queues_redis_deadline_grace(ngx_queues_redis_calls_t *calls)
 {
-    return ngx_max(ngx_queues_redis_deadline.link->conf->timeout,
-                   NGX_QUEUES_REDIS_MIN_LIMIT);
+    return ngx_max(calls->link->conf->timeout, NGX_QUEUES_REDIS_MIN_LIMIT);
 }

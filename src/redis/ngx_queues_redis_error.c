@@ -45,6 +45,8 @@ static const char  *ngx_queues_redis_texts[] = {
     [NGX_QUEUES_REDIS_LOST] = "connection to Redis lost, outcome unknown",
     [NGX_QUEUES_REDIS_TIMEOUT] =
                            "no answer from Redis in time, outcome unknown",
+    [NGX_QUEUES_REDIS_REPLICAS] =
+                           "stored, but not enough replicas have it in time",
     [NGX_QUEUES_REDIS_LOADING] = "Redis is loading its data",
     [NGX_QUEUES_REDIS_READONLY] = "Redis is a read-only replica",
     [NGX_QUEUES_REDIS_OOM] = "Redis is out of memory",

@@ -13,10 +13,6 @@ static void ngx_queues_redis_library_log(ngx_queues_redis_link_t *l,
     ngx_uint_t level, const char *text);
 
 
-static ngx_uint_t                 ngx_queues_redis_library_loading;
-static ngx_queues_redis_result_e  ngx_queues_redis_library_rc;
-
-
 /*
  * The library is gone: FUNCTION FLUSH, a restart without persistence, another
  * primary.  Redis executes in order, so the command may follow FUNCTION LOAD
@@ -24,16 +20,19 @@ static ngx_queues_redis_result_e  ngx_queues_redis_library_rc;
  */
 
 ngx_int_t
-ngx_queues_redis_library_missing(ngx_queues_redis_link_t *l,
+ngx_queues_redis_library_missing(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_command_t *cmd)
 {
+    ngx_queues_redis_link_t     *l;
     ngx_queues_redis_command_t  *load;
+
+    l = calls->link;
 
     if (cmd->resent || cmd->abandoned || l->drop) {
         return NGX_DECLINED;
     }
 
-    if (!ngx_queues_redis_library_loading) {
+    if (!calls->library.loading) {
 
         load = ngx_queues_redis_handshake_load(l->conf);
         if (load == NULL) {
@@ -41,9 +40,9 @@ ngx_queues_redis_library_missing(ngx_queues_redis_link_t *l,
         }
 
         load->done = ngx_queues_redis_library_done;
-        load->data = l;
+        load->data = calls;
 
-        ngx_queues_redis_library_loading = 1;
+        calls->library.loading = 1;
 
         ngx_queues_redis_link_send(l, load);
     }
@@ -51,7 +50,7 @@ ngx_queues_redis_library_missing(ngx_queues_redis_link_t *l,
     cmd->resent = 1;
     cmd->pos = ngx_queues_redis_command_start(cmd);
 
-    ngx_queues_redis_link_send(l, cmd);
+    ngx_queues_redis_calls_send(calls, cmd);
 
     return NGX_OK;
 }
@@ -61,9 +60,15 @@ static void
 ngx_queues_redis_library_done(void *data, ngx_queues_redis_result_e rc,
     ngx_queues_redis_reply_t *reply)
 {
-    ngx_queues_redis_link_t  *l = data;
+    ngx_queues_redis_calls_t *calls = data;
 
-    ngx_queues_redis_library_loading = 0;
+    ngx_queues_redis_link_t     *l;
+    ngx_queues_redis_library_t  *library;
+
+    l = calls->link;
+    library = &calls->library;
+
+    library->loading = 0;
 
     if (reply == NULL) {
         return;
@@ -73,7 +78,7 @@ ngx_queues_redis_library_done(void *data, ngx_queues_redis_result_e rc,
 
         /* who still does not find the function met another flush */
 
-        ngx_queues_redis_library_rc = NGX_QUEUES_REDIS_TRYAGAIN;
+        library->rc = NGX_QUEUES_REDIS_TRYAGAIN;
 
         ngx_queues_redis_library_log(l, NGX_LOG_NOTICE, "loaded again");
 
@@ -81,10 +86,10 @@ ngx_queues_redis_library_done(void *data, ngx_queues_redis_result_e rc,
 
         /* another worker was faster, or there is no such function in it */
 
-        ngx_queues_redis_library_rc = NGX_QUEUES_REDIS_SCRIPT;
+        library->rc = NGX_QUEUES_REDIS_SCRIPT;
 
     } else {
-        ngx_queues_redis_library_rc = rc;
+        library->rc = rc;
 
         ngx_queues_redis_library_log(l, NGX_LOG_ERR,
                                      ngx_queues_redis_result_text(rc));
@@ -97,8 +102,7 @@ ngx_queues_redis_library_done(void *data, ngx_queues_redis_result_e rc,
 ngx_queues_redis_result_e
 ngx_queues_redis_library_result(ngx_queues_redis_command_t *cmd)
 {
-    return cmd->resent ? ngx_queues_redis_library_rc
-                       : NGX_QUEUES_REDIS_TRYAGAIN;
+    return cmd->resent ? cmd->calls->library.rc : NGX_QUEUES_REDIS_TRYAGAIN;
 }
 
 

@@ -78,6 +78,7 @@ struct ngx_queues_redis_link_s {
     ngx_connection_t                 *connection;
     ngx_queues_conf_redis_t          *conf;
     const ngx_queues_redis_role_t    *role;
+    void                             *data;         /* the role's */
 
     /* event ident must be after 3 pointers as in ngx_connection_t */
     ngx_socket_t                      ident;

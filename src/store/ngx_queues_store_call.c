@@ -64,8 +64,14 @@ ngx_queues_store_call_start(ngx_queues_store_call_t *call,
 {
     ngx_int_t  rc;
 
-    rc = ngx_queues_redis_call(function, &call->root, args, nargs,
-                               ngx_queues_store_call_done, call);
+    if (call->durable) {
+        rc = ngx_queues_redis_call_durable(function, &call->root, args, nargs,
+                                           ngx_queues_store_call_done, call);
+
+    } else {
+        rc = ngx_queues_redis_call(function, &call->root, args, nargs,
+                                   ngx_queues_store_call_done, call);
+    }
 
     if (rc != NGX_OK) {
         ngx_free(call);

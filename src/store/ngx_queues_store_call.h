@@ -27,6 +27,9 @@ struct ngx_queues_store_call_s {
     ngx_queues_store_done_pt     done;
     void                        *data;
 
+    /* send: enough replicas have to have it */
+    ngx_uint_t                   durable;     /* unsigned  durable:1; */
+
     /* receive: what is needed to give late messages back */
     ngx_uint_t                   undo;        /* unsigned  undo:1; */
     ngx_str_t                    root;

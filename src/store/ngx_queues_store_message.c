@@ -49,6 +49,7 @@ ngx_queues_store_send(ngx_str_t *root, ngx_str_t *ref,
     }
 
     call->nlengths = n;
+    call->durable = 1;
 
     k = 0;
 

@@ -7,7 +7,8 @@ package NgxQueues::RedisServer;
 # listens on a Unix socket, $redis->socket. Options: aof (appendonly, fsync
 # everysec), password, port (1: a free one, else that one), tls (a hash of
 # NgxQueues::Tls->files: a TLS port, $redis->tls_port), config (a list of
-# further options: ['--maxmemory', '10mb']), port_only (no Unix socket).
+# further options: ['--maxmemory', '10mb']), port_only (no Unix socket),
+# replica_of (another one, with a port: this one is a replica of it).
 #
 #     $redis->stop; $redis->cont;      SIGSTOP, SIGCONT
 #     $redis->written;                 waits until all of it is in the file
@@ -16,6 +17,10 @@ package NgxQueues::RedisServer;
 #     $redis->shutdown;                SIGTERM: writes what it has to
 #     $redis->start;                   after kill or shutdown, on the same data
 #     $redis->restart;                 shutdown and start
+#     $redis->follow($other);          becomes its replica, or with undef a
+#                                      primary
+#     $redis->synced;                  waits until it has all of its primary
+#     $redis->calls('wait');           how often Redis was asked for that
 #     $redis->client;                  NgxQueues::Redis, connected
 #     $redis->cli('GET', 'a');         by redis-cli: its output
 #     $redis->check;                   problems found by NgxQueues::Check
@@ -40,6 +45,7 @@ sub new {
     $self->{tls_port} = free_port() if $self->{tls};
 
     $self->start;
+    $self->synced if $self->{replica_of};
 
     return $self;
 }
@@ -70,8 +76,14 @@ sub start {
         '--logfile' => "$dir/redis.log", '--bind' => '127.0.0.1',
         '--port' => $self->{port} || 0, '--maxclients' => 4000,
         '--appendonly' => $self->{aof} ? 'yes' : 'no',
-        '--appendfsync' => 'everysec',
+        '--appendfsync' => 'everysec', '--repl-diskless-sync-delay' => 0,
     );
+
+    if (my $primary = $self->{replica_of}) {
+        push @options, '--replicaof' => "127.0.0.1 $primary->{port}";
+        push @options, '--masterauth' => $primary->{password}
+            if defined $primary->{password};
+    }
 
     push @options, '--unixsocket' => $self->{socket},
                    '--unixsocketperm' => '777' if $self->{socket};
@@ -171,6 +183,38 @@ sub check {
     };
 
     return $@ ? "the check of Redis failed: $@" : @problems;
+}
+
+sub follow {
+    my ($self, $primary) = @_;
+
+    my $reply = $self->client->call('REPLICAOF',
+        $primary ? ('127.0.0.1', $primary->{port}) : qw/NO ONE/);
+
+    die "REPLICAOF: $reply" if ref $reply;
+
+    $self->{replica_of} = $primary;
+}
+
+sub synced {
+    my ($self) = @_;
+
+    # the primary counts a replica when it has heard of it again
+
+    wait_for {
+        $self->cli(qw/INFO replication/) =~ /master_link_status:up\r/
+        && $self->{replica_of}->cli(qw/INFO replication/)
+           =~ /port=$self->{port},state=online/
+    } 20 or die "no replica of its primary:\n", $self->log;
+}
+
+sub calls {
+    my ($self, $command) = @_;
+
+    my ($calls) = $self->cli(qw/INFO commandstats/)
+        =~ /^cmdstat_\Q$command\E:calls=(\d+)/m;
+
+    return $calls // 0;
 }
 
 sub signal { CORE::kill $_[1] => $_[0]{pid} if !gone($_[0]{pid}) }
