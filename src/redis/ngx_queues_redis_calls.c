@@ -99,8 +99,10 @@ ngx_queues_redis_calls_open(ngx_queues_redis_calls_t *calls,
 
     ngx_memzero(calls, sizeof(ngx_queues_redis_calls_t));
 
-    calls->link = l;
     l->data = calls;
+    l->leader = ngx_queues_redis_calls.link;
+
+    calls->link = l;
 
     ngx_queue_init(&calls->waiting);
     ngx_queue_init(&calls->refused);
@@ -115,6 +117,13 @@ ngx_queues_redis_calls_open(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_link_start(l);
 
     return NGX_OK;
+}
+
+
+ngx_queues_redis_link_t *
+ngx_queues_redis_calls_link(void)
+{
+    return ngx_queues_redis_calls.link;
 }
 
 
@@ -355,6 +364,12 @@ ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l)
 
     calls = l->data;
 
+    if (calls == &ngx_queues_redis_calls) {
+        ngx_queues_redis_wake_follow(l);
+    }
+
+    l->moved = 0;
+
     while (!ngx_queue_empty(&calls->waiting)) {
         q = ngx_queue_head(&calls->waiting);
         ngx_queue_remove(q);
@@ -453,6 +468,7 @@ ngx_queues_redis_calls_drop(ngx_queues_redis_calls_t *calls,
 
     if (l && l->state == NGX_QUEUES_REDIS_LINK_READY && l->drop == NULL) {
         l->peers.turn++;
+        l->moved = 1;
         ngx_queues_redis_link_drop(l, reason);
     }
 }

@@ -60,6 +60,9 @@ ngx_int_t ngx_queues_redis_calls_init(ngx_cycle_t *cycle,
     ngx_queues_conf_redis_t *conf);
 void ngx_queues_redis_calls_exit(void);
 
+/* that of commands: the others go where it is */
+ngx_queues_redis_link_t *ngx_queues_redis_calls_link(void);
+
 /* to the link, which is ready, or to the next round */
 void ngx_queues_redis_calls_send(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_command_t *cmd);

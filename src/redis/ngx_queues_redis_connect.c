@@ -7,6 +7,7 @@
 #include "ngx_queues_redis_link.h"
 
 
+static ngx_addr_t *ngx_queues_redis_link_addr(ngx_queues_redis_link_t *l);
 static ngx_int_t ngx_queues_redis_link_prepare(ngx_queues_redis_link_t *l,
     ngx_connection_t *c);
 static void ngx_queues_redis_link_connect_handler(ngx_event_t *ev);
@@ -30,7 +31,7 @@ ngx_queues_redis_link_connect(ngx_queues_redis_link_t *l)
         return;
     }
 
-    addr = &l->peers.addrs[l->peers.turn % l->peers.naddrs];
+    addr = ngx_queues_redis_link_addr(l);
 
     ngx_memzero(&pc, sizeof(ngx_peer_connection_t));
 
@@ -70,6 +71,49 @@ ngx_queues_redis_link_connect(ngx_queues_redis_link_t *l)
     if (rc == NGX_OK) {
         ngx_queues_redis_link_connected(l);
     }
+}
+
+
+/* a name may have the addresses of the primary and of replicas */
+
+static ngx_addr_t *
+ngx_queues_redis_link_addr(ngx_queues_redis_link_t *l)
+{
+    ngx_uint_t                i;
+    ngx_queues_redis_link_t  *leader;
+
+    leader = l->leader;
+
+    if (leader && leader->state == NGX_QUEUES_REDIS_LINK_READY
+        && leader->drop == NULL)
+    {
+        for (i = 0; i < l->peers.naddrs; i++) {
+            l->peers.current = i;
+
+            if (ngx_queues_redis_link_beside(l, leader)) {
+                return &l->peers.addrs[i];
+            }
+        }
+    }
+
+    l->peers.current = l->peers.turn % l->peers.naddrs;
+
+    return &l->peers.addrs[l->peers.current];
+}
+
+
+ngx_uint_t
+ngx_queues_redis_link_beside(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_link_t *other)
+{
+    ngx_addr_t  *a, *b;
+
+    a = &l->peers.addrs[l->peers.current];
+    b = &other->peers.addrs[other->peers.current];
+
+    return ngx_cmp_sockaddr(a->sockaddr, a->socklen, b->sockaddr, b->socklen,
+                            1)
+           == NGX_OK;
 }
 
 

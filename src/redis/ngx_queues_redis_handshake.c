@@ -247,6 +247,10 @@ ngx_queues_redis_handshake_failed(ngx_queues_redis_link_t *l, ngx_str_t *text)
                       len, text->data);
     }
 
+    if (ngx_queues_redis_error_moved_on(rc)) {
+        l->moved = 1;
+    }
+
     ngx_queues_redis_link_drop(l, reason);
 }
 

@@ -14,7 +14,8 @@ ngx_queues_redis_init(ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf,
         return NGX_ERROR;
     }
 
-    return ngx_queues_redis_wake_init(cycle, conf, wake);
+    return ngx_queues_redis_wake_init(cycle, conf,
+                                      ngx_queues_redis_calls_link(), wake);
 }
 
 

@@ -69,6 +69,7 @@ typedef struct {
     ngx_addr_t                       *addrs;
     ngx_uint_t                        naddrs;
     ngx_uint_t                        turn;
+    ngx_uint_t                        current;      /* of the attempt */
     ngx_pool_t                       *pool;         /* of resolved ones */
     ngx_resolver_ctx_t               *ctx;
 } ngx_queues_redis_peers_t;
@@ -79,6 +80,7 @@ struct ngx_queues_redis_link_s {
     ngx_queues_conf_redis_t          *conf;
     const ngx_queues_redis_role_t    *role;
     void                             *data;         /* the role's */
+    ngx_queues_redis_link_t          *leader;       /* goes where this is */
 
     /* event ident must be after 3 pointers as in ngx_connection_t */
     ngx_socket_t                      ident;
@@ -114,6 +116,8 @@ struct ngx_queues_redis_link_s {
     unsigned                          pinged:1;     /* and nothing came yet */
     unsigned                          failed:1;     /* since last READY */
     unsigned                          stopped:1;    /* no further attempts */
+    unsigned                          moved:1;      /* was told that it is at
+                                                       no primary */
 
     ngx_buf_t                         bufs[NGX_QUEUES_REDIS_CHAIN];
     ngx_chain_t                       chain[NGX_QUEUES_REDIS_CHAIN];
@@ -136,6 +140,10 @@ void ngx_queues_redis_link_drop(ngx_queues_redis_link_t *l,
     const char *reason);
 void ngx_queues_redis_link_lost(ngx_queues_redis_link_t *l, ngx_err_t err,
     const char *reason);
+
+/* whether it is connected, or about to be, to the address of the other one */
+ngx_uint_t ngx_queues_redis_link_beside(ngx_queues_redis_link_t *l,
+    ngx_queues_redis_link_t *other);
 
 /* whether a failure with this reason is worth a line in the log */
 ngx_uint_t ngx_queues_redis_link_loud(ngx_queues_redis_link_t *l,

@@ -78,7 +78,7 @@ static ngx_queues_redis_wake_t  ngx_queues_redis_wake;
 
 ngx_int_t
 ngx_queues_redis_wake_init(ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf,
-    ngx_queues_redis_wake_pt handler)
+    ngx_queues_redis_link_t *commands, ngx_queues_redis_wake_pt handler)
 {
     ngx_queues_redis_link_t  *l;
     ngx_queues_redis_wake_t  *wake;
@@ -89,6 +89,8 @@ ngx_queues_redis_wake_init(ngx_cycle_t *cycle, ngx_queues_conf_redis_t *conf,
     }
 
     wake = &ngx_queues_redis_wake;
+
+    l->leader = commands;
 
     wake->link = l;
     wake->handler = handler;
@@ -145,6 +147,31 @@ ngx_queues_redis_wake_drop(const char *reason)
     if (l && l->state == NGX_QUEUES_REDIS_LINK_READY && l->drop == NULL) {
         l->peers.turn++;
         ngx_queues_redis_link_drop(l, reason);
+    }
+}
+
+
+void
+ngx_queues_redis_wake_follow(ngx_queues_redis_link_t *commands)
+{
+    ngx_queues_redis_link_t  *l;
+
+    l = ngx_queues_redis_wake.link;
+
+    if (l == NULL || l->drop
+        || l->state == NGX_QUEUES_REDIS_LINK_IDLE
+        || l->state == NGX_QUEUES_REDIS_LINK_RESOLVING)
+    {
+        return;
+    }
+
+    /*
+     * A replica takes subscribers, and the one that was the primary may have
+     * taken this before the name or the socket led to the new one.
+     */
+
+    if (commands->moved || !ngx_queues_redis_link_beside(l, commands)) {
+        ngx_queues_redis_link_drop(l, "Redis has moved");
     }
 }
 
