@@ -15,7 +15,8 @@ package NgxQueues::RedisServer;
 #                                      (aof): a kill loses nothing of it
 #     $redis->kill;                    SIGKILL
 #     $redis->shutdown;                SIGTERM: writes what it has to
-#     $redis->start;                   after kill or shutdown, on the same data
+#     $redis->start;                   after kill or shutdown, on the same data;
+#                                      ('--option', 'value' …) for this once
 #     $redis->restart;                 shutdown and start
 #     $redis->follow($other);          becomes its replica, or with undef a
 #                                      primary
@@ -66,7 +67,7 @@ sub address {
 }
 
 sub start {
-    my ($self) = @_;
+    my ($self, @more) = @_;
 
     die "Redis is running" if $self->{pid} && !gone($self->{pid});
 
@@ -99,7 +100,7 @@ sub start {
     }
 
     $self->{pid} = spawn({ out => "$dir/redis.out" }, 'redis-server', @options,
-                         @{ $self->{config} || [] });
+                         @{ $self->{config} || [] }, @more);
 
     # nginx' workers may run as another user
 
@@ -107,6 +108,7 @@ sub start {
 
     my $up = wait_for {
         gone($self->{pid}) || $self->cli('PING') =~ /^PONG/
+        || @more && $self->cli('PING') =~ /^LOADING/
     } 30;
 
     if (!$up || gone($self->{pid})) {
