@@ -332,6 +332,7 @@ L.register('queue_delete', { 'allow-oom' }, function(root, args)
         return L.err('INUSE', 'another queue has it as dead-letter queue')
     end
 
+    call('HLEN', L.names(root))             -- a key of a wrong type fails here
     call('ZREM', L.listing(root), s[3])
     call('HDEL', L.names(root), s[3])
     L.refer(root, q, s[11], -1)

@@ -145,7 +145,7 @@ end
 
 
 -- Removes a batch, the ids of which are text, with its messages.  Returns how
--- many they were, or an error where it could not, and has changed nothing then.
+-- many they were, or an error where it could not: then its visibility ends.
 --
 -- A batch is all that m has from its first to its last id.  So where m has
 -- nothing before it, it can be trimmed off, which costs much less than XDEL:
@@ -170,7 +170,8 @@ local function ack_whole(p, token, text)
     end
 
     if type(done) == 'table' then           -- a key of a wrong type
-        call('ZADD', p.b, '1', token)
+        call('ZADD', p.b, '1', token)       -- its end is not known any more
+        call('HSET', p.hot, 't', '1')
         return done
     end
 
@@ -271,6 +272,13 @@ local function ack_run(root, run, now, out)
 
     local full = p.waits and h[3] + call('ZCARD', p.f) >= L.CAP
     local list, singles = records(p, h, run), {}
+
+    if run[2] then                          -- keys of a wrong type fail here,
+        call('ZCARD', p.f)                  -- before the first group is done
+        call('HLEN', p.d)
+        call('XLEN', p.m)
+        call('XLEN', p.z)
+    end
 
     for i = 1, #run do
         local g, record = run[i], list[i]
