@@ -32,9 +32,14 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # what prove is to run; for one file: make test TESTS=t/00-build.t
 TESTS ?= t
+
+# the server that they start
+REDIS_SERVER ?= redis-server
+export REDIS_SERVER
+
 PROVE := prove -r --timer -j2 -It/lib
 
-.PHONY: all help run test sanitize soak bench install clean
+.PHONY: all help run test valkey sanitize soak bench install clean
 .PHONY: install-build install-run install-test FORCE
 
 all: $(MODULE)
@@ -43,6 +48,8 @@ help:
 	@echo 'make            build/ngx_queues_module.so, for the nginx of Debian'
 	@echo 'make run        build, and run it with a Redis of its own: PORT, RUN_DIR'
 	@echo 'make test       build, and run all tests: TESTS=FILES for some of them'
+	@echo '                REDIS_SERVER=valkey-server: on another one'
+	@echo 'make valkey     those that concern Redis, on Valkey where it can be had'
 	@echo 'make sanitize   the same tests on an nginx with ASan and UBSan'
 	@echo 'make soak       traffic for three minutes while Redis and workers die'
 	@echo 'make bench      measure'
@@ -98,6 +105,17 @@ install-test:
 test: install-test $(MODULE)
 	@TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)' \
 	    $(PROVE) $(TESTS)
+
+VALKEY_TESTS ?= $(sort $(wildcard t/redis*.t)) t/replicas.t t/history.t
+
+valkey: install-test $(MODULE)
+	@if server=$$(t/tools/valkey '$(BUILD)/valkey'); then \
+	    $$server --version; \
+	    REDIS_SERVER=$$server TEST_NGINX_BINARY='$(NGINX_BINARY)' \
+	        NGX_QUEUES_MODULE='$(MODULE)' $(PROVE) $(VALKEY_TESTS); \
+	else \
+	    echo 'Tests on Valkey are skipped'; \
+	fi
 
 
 # The tests once more, in a static nginx of the same version with sanitizers.

@@ -40,7 +40,7 @@ sub address { "$dir/s" }
 # starts all that, or skips the file
 
 sub start {
-    my $server = $ENV{TEST_REDIS_BINARY} || 'redis-server';
+    my $server = $ENV{REDIS_SERVER} || 'redis-server';
 
     plan skip_all => 'no redis-server'
         unless grep { -x "$_/$server" || -x $server }

@@ -1,6 +1,6 @@
 package NgxQueues::RedisServer;
 
-# A private redis-server.
+# A private redis-server, or what the environment names as REDIS_SERVER.
 #
 #     my $redis = NgxQueues::RedisServer->new(aof => 1);
 #
@@ -99,7 +99,8 @@ sub start {
                        '--tls-auth-clients' => 'no';
     }
 
-    $self->{pid} = spawn({ out => "$dir/redis.out" }, 'redis-server', @options,
+    $self->{pid} = spawn({ out => "$dir/redis.out" },
+                         $ENV{REDIS_SERVER} || 'redis-server', @options,
                          @{ $self->{config} || [] }, @more);
 
     # nginx' workers may run as another user
