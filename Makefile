@@ -39,8 +39,8 @@ export REDIS_SERVER
 
 PROVE := prove -r --timer -j2 -It/lib
 
-.PHONY: all help run test valkey sanitize soak bench install clean
-.PHONY: install-build install-run install-test FORCE
+.PHONY: all help run test valkey sanitize fuzz soak bench install clean
+.PHONY: install-build install-run install-test install-fuzz FORCE
 
 all: $(MODULE)
 
@@ -51,6 +51,7 @@ help:
 	@echo '                REDIS_SERVER=valkey-server: on another one'
 	@echo 'make valkey     those that concern Redis, on Valkey where it can be had'
 	@echo 'make sanitize   the same tests on an nginx with ASan and UBSan'
+	@echo 'make fuzz       fuzz the parsers, FUZZ_TIME=60 seconds each: FUZZ=NAMES'
 	@echo 'make soak       traffic for three minutes while Redis and workers die'
 	@echo 'make bench      measure'
 	@echo 'make install    the module into DESTDIR/usr/lib/nginx/modules'
@@ -160,6 +161,33 @@ $(SANITIZE)/src/objs/Makefile: $(BUILD)/inputs $(SANITIZE)/src/configure
 
 $(SANITIZE)/src/configure: | install-build
 	t/tools/source $(SANITIZE)
+
+
+# Each t/fuzz/NAME.c is a target, for the libFuzzer of clang. t/fuzz.t runs the
+# same ones over their corpora with whatever compiler there is.
+
+FUZZ      ?= $(filter-out main,$(patsubst t/fuzz/%.c,%,$(wildcard t/fuzz/*.c)))
+FUZZ_TIME ?= 60
+FUZZ_CC   ?= clang
+
+FUZZ_CC_OPT := -O1 -g -fno-omit-frame-pointer \
+               -fsanitize=fuzzer,address,undefined \
+               -fno-sanitize-recover=undefined
+
+FUZZ_INCS := $(addprefix -I,$(BUILD)/objs src/base \
+             $(addprefix $(NGINX_DEV)/src/,core event event/modules os/unix))
+
+install-fuzz:
+	@t/tools/install build fuzz
+
+fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ))
+	@BUILD='$(BUILD)' FUZZ_TIME='$(FUZZ_TIME)' t/fuzz/run $(FUZZ)
+
+$(BUILD)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h src/*/*.[ch]) \
+                 $(BUILD)/objs/Makefile | install-fuzz
+	@mkdir -p $(BUILD)/fuzz
+	$(FUZZ_CC) $(FUZZ_CC_OPT) $(FUZZ_INCS) $< src/base/*.c \
+	    -lcrypto -l:libhiredis.a -o $@
 
 
 soak: install-test $(MODULE)

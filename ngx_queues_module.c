@@ -9,12 +9,14 @@
 #include "src/auth/ngx_queues_auth.h"
 #include "src/stat/ngx_queues_stat.h"
 #include "src/redis/ngx_queues_redis.h"
+#include "src/store/ngx_queues_store.h"
 #include "src/http/ngx_queues_http.h"
 #include "src/api/ngx_queues_api.h"
 
 
 static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
+static ngx_int_t ngx_queues_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_queues_init_process(ngx_cycle_t *cycle);
 static void ngx_queues_exit_process(ngx_cycle_t *cycle);
 
@@ -193,7 +195,7 @@ ngx_module_t  ngx_queues_module = {
     ngx_queues_commands,               /* module directives */
     NGX_HTTP_MODULE,                   /* module type */
     NULL,                              /* init master */
-    NULL,                              /* init module */
+    ngx_queues_init_module,            /* init module */
     ngx_queues_init_process,           /* init process */
     NULL,                              /* init thread */
     NULL,                              /* exit thread */
@@ -238,6 +240,15 @@ ngx_queues_postconfiguration(ngx_conf_t *cf)
 
 
 static ngx_int_t
+ngx_queues_init_module(ngx_cycle_t *cycle)
+{
+    ngx_queues_store_maintain_load();
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
 ngx_queues_init_process(ngx_cycle_t *cycle)
 {
     ngx_queues_conf_main_t  *qmcf;
@@ -254,7 +265,9 @@ ngx_queues_init_process(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    if (ngx_queues_http_wait_init(cycle) != NGX_OK) {
+    if (ngx_queues_http_wait_init(cycle) != NGX_OK
+        || ngx_queues_store_maintain_init(cycle) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -274,5 +287,6 @@ ngx_queues_exit_process(ngx_cycle_t *cycle)
     }
 
     ngx_queues_redis_exit(cycle);
+    ngx_queues_store_maintain_exit(cycle);
     ngx_queues_http_wait_exit(cycle);
 }

@@ -9,7 +9,8 @@ local call, try
 local byte, find, format, match, sub
 local gmatch, rep, concat
 local floor, max, min
-local ipairs, tonumber, type, unpack
+local ipairs, pcall, tonumber, type, unpack
+local table_insert, table_remove
 
 
 local function bind()
@@ -17,8 +18,9 @@ local function bind()
     match, sub = string.match, string.sub
     gmatch, rep, concat = string.gmatch, string.rep, table.concat
     floor, max, min = math.floor, math.max, math.min
-    ipairs, tonumber, type = _G.ipairs, _G.tonumber, _G.type
-    unpack = _G.unpack
+    ipairs, pcall, tonumber = _G.ipairs, _G.pcall, _G.tonumber
+    type, unpack = _G.type, _G.unpack
+    table_insert, table_remove = table.insert, table.remove
     call, try = redis.call, redis.pcall
 end
 
@@ -30,8 +32,10 @@ local hset, zadd = {}, {}
 
 L.SCHEMA = '1'
 L.CAP = 120000              -- messages in flight at once on a standard queue
+L.CAP_FIFO = 20000          -- and on a FIFO queue
 L.HOLD = 43200000           -- ms that one delivery can last
 L.BATCH = 1000              -- messages in one call
+L.BYTES = 4194304           -- of bodies that one call copies, and one body
 L.PACK = 100                -- messages of one batch in flight
 
 

@@ -1,12 +1,15 @@
 -- The names of all keys, what the hot hash of a queue says, and how a
 -- reference finds a queue.
 
-function L.names(root)    return root .. ':n' end
-function L.listing(root)  return root .. ':l' end
-function L.sources(root)  return root .. ':r' end
-function L.channel(root)  return root .. ':w' end
-function L.queue(root, q) return root .. ':q:' .. q end
-function L.hot(root, q)   return root .. ':h:' .. q end
+function L.names(root)     return root .. ':n' end
+function L.listing(root)   return root .. ':l' end
+function L.sources(root)   return root .. ':r' end
+function L.channel(root)   return root .. ':w' end
+function L.agenda(root)    return root .. ':t' end
+function L.lease(root)     return root .. ':a' end
+function L.queue(root, q)  return root .. ':q:' .. q end
+function L.hot(root, q)    return root .. ':h:' .. q end
+function L.once(root, key) return root .. ':j:' .. key end
 
 
 -- Both caches are emptied when they have this many entries.
@@ -16,8 +19,14 @@ local plans, nplans = {}, 0         -- the field s of a hot hash → its plan
 local known, nknown = {}, 0         -- root → reference → plan
 
 
+-- Keys of a generation: of both kinds of queues, of standard, of FIFO ones.
+local KEYS = { 'y', 'f', 'd', 'b', 'e', s = { 'm', 'z' },
+               f = { 'u', 'g', 'o', 'x', 'k' } }
+
+
 -- What the field s of a hot hash says, with the names of the generation's
--- keys.  Plans are shared by calls: they are never changed.
+-- keys.  Plans are shared by calls: they are never changed, but for guess, how
+-- many groups the last receive of a FIFO queue had.
 function L.plan(root, s)
     local p = plans[s]
 
@@ -25,22 +34,29 @@ function L.plan(root, s)
         return p
     end
 
-    local w, q, gen, low, limit, delay, vt, wait, ret, id, name =
-        match(s, '^([01]):([^:]*):(%d+):([^:]*):([^:]*):([^:]*):([^:]*)'
-                 .. ':([^:]*):([^:]*):([^:]*):(.*)$')
-    local tail = ':' .. q .. ':' .. gen
+    local flags, q, gen, low, kind, cbd, mrc, dlq, limit, delay, vt, wait, ret,
+          id, name = match(s, '^(%d):([^:]*):(%d+):([^:]*):([sf])([01])'
+                              .. ':([^:]*):([^:]*):([^:]*):([^:]*):([^:]*)'
+                              .. ':([^:]*):([^:]*):([^:]*):(.*)$')
+    local keys = {}
 
     p = {
-        s = s, root = root, q = q, gen = gen, waits = w == '1',
-        number = tonumber(gen), low = low ~= '0-0' and low or nil,
+        s = s, root = root, q = q, gen = gen, number = tonumber(gen),
+        waits = flags % 2 == 1, due = flags >= '2', fifo = kind == 'f',
+        low = low ~= '0-0' and low or nil, cbd = cbd == '1',
+        mrc = dlq ~= '' and tonumber(mrc) or 0, dlq = dlq,
         limit = tonumber(limit), delay = delay, vt = tonumber(vt),
         wait = tonumber(wait), ret = tonumber(ret) * 1000, id = id,
         name = name, head = q .. ' ' .. gen .. ' ', hot = L.hot(root, q),
-        m = root .. ':m' .. tail, z = root .. ':z' .. tail,
-        y = root .. ':y' .. tail, f = root .. ':f' .. tail,
-        d = root .. ':d' .. tail, b = root .. ':b' .. tail,
-        e = root .. ':e' .. tail
+        keys = keys
     }
+
+    for _, list in ipairs({ KEYS, KEYS[kind] }) do
+        for _, letter in ipairs(list) do
+            p[letter] = concat({ root, letter, q, gen }, ':')
+            keys[#keys + 1] = p[letter]
+        end
+    end
 
     if nplans >= MOST then
         plans, nplans = {}, 0
@@ -52,10 +68,13 @@ function L.plan(root, s)
 end
 
 
--- The field s: what a plan is made of.
-function L.pack(w, q, gen, low, limit, delay, vt, wait, ret, id, name)
-    return concat({ w, q, gen, low, limit, delay, vt, wait, ret, id, name },
-                  ':')
+-- The field s, what a plan is made of: flags, 1 where somebody waits for a
+-- hint and 2 where the queue is on the agenda for its retention; the id, the
+-- generation, the floor; then settings as L.read_settings() has them.
+function L.pack(flags, q, gen, low, s)
+    return concat({ flags, q, gen, low,
+                    (s[4] == 'fifo' and 'f' or 's') .. s[10], s[12], s[11],
+                    s[9], s[8], s[5], s[6], s[7], s[2], s[3] }, ':')
 end
 
 
@@ -149,19 +168,64 @@ function L.hint(root, q)
 end
 
 
+-- Sets or clears a flag of s, as it is now.
+local function flag(p, value, on)
+    local s = call('HGET', p.hot, 's')
+    local flags = tonumber(sub(s, 1, 1))
+    local is = floor(flags / value) % 2 == 1
+
+    if is ~= on then
+        flags = on and flags + value or flags - value
+        call('HSET', p.hot, 's', flags .. sub(s, 2))
+    end
+end
+
+
 -- Likewise, where somebody waits; clears the flag.  p is as read in this
 -- call.
 function L.wake(p)
     if p.waits then
-        call('HSET', p.hot, 's', '0' .. sub(p.s, 2))
+        flag(p, 1, false)
         L.hint(p.root, p.q)
     end
 end
 
 
--- From now on somebody waits.
+-- From now on somebody waits.  The flag may have been cleared in this call.
 function L.wait(p)
-    if not p.waits then
-        call('HSET', p.hot, 's', '1' .. sub(p.s, 2))
+    flag(p, 1, true)
+end
+
+
+-- Something of a queue is due at a moment, or earlier than it was.  Where the
+-- agenda is no sorted set, what the call is about is done all the same.
+function L.due(p, moment)
+    return try('ZADD', L.agenda(p.root), 'LT', L.text(moment), p.q)
+end
+
+
+-- A queue has messages: it is on the agenda until it was found empty.
+function L.stocked(p, now)
+    if p.due then
+        return
+    end
+
+    local moment = now + p.ret
+
+    -- a receive that ends at t, or later, asks for no earlier look
+    if p.mrc > 0 then
+        moment = min(moment, max(now, tonumber(call('HGET', p.hot, 't'))))
+    end
+
+    if type(L.due(p, moment)) == 'number' then
+        flag(p, 2, true)
+    end
+end
+
+
+-- A queue has none any more.
+function L.emptied(p)
+    if p.due then
+        flag(p, 2, false)
     end
 end

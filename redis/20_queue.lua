@@ -1,9 +1,4 @@
--- Queues: create, get, count, list, update, purge, delete.
-
--- The fields that an update may change.
-L.SETTINGS = { vt = true, wait = true, ret = true, delay = true, max = true,
-               cbd = true, dlq = true, mrc = true }
-
+-- Queues: create, get, list, update, purge, delete.
 
 function L.read_settings(key)
     return call('HMGET', key, 'v', 'id', 'name', 'kind', 'vt', 'wait', 'ret',
@@ -12,7 +7,7 @@ end
 
 
 -- The plan and the settings of a queue, or nothing.
-local function find_settings(root, ref)
+function L.find_settings(root, ref)
     local p = L.find(root, ref or '', L.read_plan)
     local s = p and L.read_settings(L.queue(root, p.q))
 
@@ -22,15 +17,19 @@ local function find_settings(root, ref)
 end
 
 
--- Appends the 14 elements of a settings reply.
-function L.settings(out, q, s)
+-- Appends the 14 elements of a settings reply.  The dead-letter queue is told
+-- by its UUID.
+function L.settings(out, root, q, s)
     local n = #out
 
     out[n + 1], out[n + 2], out[n + 3], out[n + 4] = q, s[2], s[3], s[4]
 
     for i = 5, 14 do
-        out[n + i] = i == 11 and s[i] or tonumber(s[i]) or 0
+        out[n + i] = tonumber(s[i]) or 0
     end
+
+    out[n + 11] = s[11] ~= '' and call('HGET', L.queue(root, s[11]), 'id')
+                  or ''
 
     return out
 end
@@ -49,19 +48,91 @@ end
 
 
 function L.unlink(p)
-    call('UNLINK', p.m, p.z, p.y, p.f, p.d, p.b, p.e)
+    call('UNLINK', unpack(p.keys))
+end
+
+
+-- What a hot hash has for a generation without messages.
+function L.reset(p_hot, s)
+    call('HSET', p_hot, 's', s, 'cur', '0-0', 't', '0', 'nb', '0', 'nf', '0',
+         'hx', '0', 'n', '0')
+end
+
+
+-- The dead-letter queue that a reference means, for a queue of this id and
+-- kind: its id, '' for none; or nothing and an error.
+local function dead_letters(root, ref, q, kind)
+    if ref == '' then
+        return ''
+    end
+
+    local p = L.find(root, ref, L.read_plan)
+
+    if not p then
+        return nil, L.err('NODLQ', 'no such dead-letter queue')
+    end
+
+    if p.q == q then
+        return nil, L.err('DLQSELF', 'a queue cannot be its own')
+    end
+
+    if p.fifo ~= (kind == 'fifo') then
+        return nil, L.err('DLQKIND', 'the dead-letter queue is of another kind')
+    end
+
+    return p.q
+end
+
+
+-- What a call was answered that had this key: its reply; or an error where
+-- the call was another one.
+local function answered(root, key, hash)
+    local text = key and call('GET', L.once(root, key))
+
+    if not text then
+        return
+    end
+
+    local out = {}
+
+    for part in gmatch(text, '([^\n]*)\n') do
+        out[#out + 1] = #out > 4 and #out ~= 11 and tonumber(part) or part
+    end
+
+    if out[1] ~= hash then
+        return L.err('CONFLICT', 'another call had this key')
+    end
+
+    return { unpack(out, 2) }
 end
 
 
 -- queue_create: makes a queue.
--- Keys: root.  Arguments: Q id name kind vt wait ret delay max cbd dlq mrc.
--- Reply: settings.  Errors: EXISTS (the name), IDTAKEN (Q is in use).
+-- Keys: root.  Arguments: Q id name kind vt wait ret delay max cbd dlq mrc;
+-- dlq is a reference, or empty.  Two more where the call may come again: a
+-- key, and the hash of what is asked for.  Reply: settings, those of the first
+-- answer for 24 hours where the key and hash are the same.  Errors: EXISTS
+-- (the name), IDTAKEN (Q is in use), NODLQ, DLQKIND, CONFLICT (the key is the
+-- same, the hash not).
 -- Cost: O(log queues).
 L.register('queue_create', {}, function(root, args)
-    local q, name = args[1], args[3]
+    local q, name, kind, key = args[1], args[3], args[4], args[13]
 
-    if #args ~= 12 or find(q .. args[2], ':', 1, true) then
+    if (#args ~= 12 and #args ~= 14) or find(q .. args[2], ':', 1, true)
+        or (kind ~= 'standard' and kind ~= 'fifo')
+    then
         return L.wrong('queue_create')
+    end
+
+    for i = 5, 12 do
+        if i ~= 11 and not tonumber(args[i]) then
+            return L.wrong('queue_create')
+        end
+    end
+
+    local before = answered(root, key, args[14])
+    if before then
+        return before
     end
 
     if call('HEXISTS', L.names(root), name) == 1 then
@@ -72,30 +143,35 @@ L.register('queue_create', {}, function(root, args)
         return L.err('IDTAKEN', 'a queue with this id exists')
     end
 
-    for i = 5, 9 do
-        if not tonumber(args[i]) then
-            return L.wrong('queue_create')
-        end
+    local dlq, failed = dead_letters(root, args[11], q, kind)
+    if failed then
+        return failed
     end
 
-    call('ZCARD', L.listing(root))          -- a key of a wrong type fails here
+    call('ZCARD', L.listing(root))          -- keys of a wrong type fail here
     call('HLEN', L.sources(root))
 
     local now = L.text(floor(L.now() / 1000))
+    local s = { L.SCHEMA, args[2], name, kind, args[5], args[6], args[7],
+                args[8], args[9], args[10], dlq, args[12], now, now }
 
-    call('HSET', L.queue(root, q), 'v', L.SCHEMA, 'id', args[2], 'name', name,
-         'kind', args[4], 'vt', args[5], 'wait', args[6], 'ret', args[7],
-         'delay', args[8], 'max', args[9], 'cbd', args[10], 'dlq', args[11],
-         'mrc', args[12], 'ct', now, 'ut', now)
-    call('HSET', L.hot(root, q), 's',
-         L.pack('0', q, '1', '0-0', args[9], args[8], args[5], args[6],
-                args[7], args[2], name),
-         'cur', '0-0', 't', '0', 'nb', '0', 'nf', '0', 'hx', '0')
+    call('HSET', L.queue(root, q), 'v', s[1], 'id', s[2], 'name', name,
+         'kind', kind, 'vt', s[5], 'wait', s[6], 'ret', s[7], 'delay', s[8],
+         'max', s[9], 'cbd', s[10], 'dlq', dlq, 'mrc', s[12], 'ct', now,
+         'ut', now)
+    L.reset(L.hot(root, q), L.pack('0', q, '1', '0-0', s))
     call('HSET', L.names(root), name, q)
     call('ZADD', L.listing(root), '0', name)
-    L.refer(root, q, args[11], 1)
+    L.refer(root, q, dlq, 1)
 
-    return L.settings({}, q, L.read_settings(L.queue(root, q)))
+    local out = L.settings({}, root, q, s)
+
+    if key then
+        call('SET', L.once(root, key), args[14] .. '\n' .. concat(out, '\n')
+             .. '\n', 'EX', '86400')
+    end
+
+    return out
 end)
 
 
@@ -103,62 +179,13 @@ end)
 -- Keys: root.  Arguments: ref.  Reply: settings.  Errors: NOQUEUE.
 -- Cost: O(1).
 L.register('queue_get', { 'no-writes' }, function(root, args)
-    local p, s = find_settings(root, args[1])
+    local p, s = L.find_settings(root, args[1])
 
     if not p then
         return L.noqueue()
     end
 
-    return L.settings({}, p.q, s)
-end)
-
-
--- queue_count: the settings of a queue and how many messages it has.
--- Keys: root.  Arguments: ref.  Reply: settings, more, visible, inFlight,
--- delayed, oldestAgeSeconds (-1: no message).  At most 1,000 messages that
--- outlived their retention are removed first, and about 1,000 whose batch
--- ended taken out of it; more is 1 where some may be left.  Errors: NOQUEUE.
--- Cost: O(log in flight + log delayed), and O(log) for each of those messages.
-L.register('queue_count', { 'allow-oom' }, function(root, args)
-    local p, s = find_settings(root, args[1])
-
-    if not p then
-        return L.noqueue()
-    end
-
-    local now, more = L.now(), 0
-    local h = call('HMGET', p.hot, 'hx', 'nb')
-
-    if now >= tonumber(h[1]) and not L.sweep(p, now, 1000) then
-        more = 1
-    end
-
-    if h[2] ~= '0' and L.explode_ended(p, L.text(now), 1000) >= 1000 then
-        more = 1
-    end
-
-    local after = '(' .. L.text(now)
-    local flying = call('HGET', p.hot, 'nb')
-                   + call('ZCOUNT', p.f, after, '+inf')
-    local delayed = call('ZCOUNT', p.y, after, '+inf')
-    local total = call('XLEN', p.m) + call('XLEN', p.z)
-
-    local oldest
-    for _, key in ipairs({ p.m, p.z }) do
-        local head = call('XRANGE', key, '-', '+', 'COUNT', '1')[1]
-        if head then
-            local sent = L.sent(head[1])
-            oldest = min(oldest or sent, sent)
-        end
-    end
-
-    local out = L.settings({}, p.q, s)
-
-    out[15], out[16] = more, total - flying - delayed
-    out[17], out[18] = flying, delayed
-    out[19] = oldest and max(0, floor((now - oldest) / 1000)) or -1
-
-    return out
+    return L.settings({}, root, p.q, s)
 end)
 
 
@@ -202,7 +229,7 @@ L.register('queue_list', { 'no-writes' }, function(root, args)
     for i = 1, min(#names, limit) do
         local q = call('HGET', L.names(root), names[i])
         if q then
-            L.settings(out, q, L.read_settings(L.queue(root, q)))
+            L.settings(out, root, q, L.read_settings(L.queue(root, q)))
         end
     end
 
@@ -210,12 +237,19 @@ L.register('queue_list', { 'no-writes' }, function(root, args)
 end)
 
 
+-- Where the fields of an update stand in what L.read_settings() returns.
+local PLACES = { vt = 5, wait = 6, ret = 7, delay = 8, max = 9, cbd = 10,
+                 dlq = 11, mrc = 12 }
+
+
 -- queue_update: changes settings.
 -- Keys: root.  Arguments: ref, then pairs of a field (vt wait ret delay max
--- cbd dlq mrc) and its value.  Reply: settings.  Errors: NOQUEUE.
+-- cbd dlq mrc) and its value; that of dlq is a reference, or empty.  Reply:
+-- settings.  Errors: NOQUEUE, NODLQ, DLQKIND, DLQSELF, NOTFIFO (content-based
+-- deduplication is for FIFO queues).
 -- Cost: O(fields).
 L.register('queue_update', {}, function(root, args)
-    local p, s = find_settings(root, args[1])
+    local p, s = L.find_settings(root, args[1])
 
     if not p then
         return L.noqueue()
@@ -225,51 +259,62 @@ L.register('queue_update', {}, function(root, args)
         return L.wrong('queue_update')
     end
 
-    local q = p.q
-    local write, new, ret, dlq = { L.queue(root, q) }, {}, nil, nil
+    local write, new = { L.queue(root, p.q) }, {}
+
+    for i = 1, 14 do
+        new[i] = s[i]
+    end
 
     for i = 2, #args, 2 do
-        local field, value = args[i], args[i + 1]
+        local field, value, failed = args[i], args[i + 1], nil
 
-        if not L.SETTINGS[field]
+        if not PLACES[field]
             or not (field == 'dlq' or tonumber(value))
         then
             return L.wrong('queue_update')
         end
 
-        new[field] = value
-
-        if field == 'ret' then
-            ret = value
-        elseif field == 'dlq' then
-            dlq = value
+        if field == 'dlq' then
+            value, failed = dead_letters(root, value, p.q, s[4])
+            if failed then
+                return failed
+            end
         end
 
+        if field == 'cbd' and value == '1' and not p.fifo then
+            return L.err('NOTFIFO', 'only FIFO queues deduplicate')
+        end
+
+        new[PLACES[field]] = value
         write[i], write[i + 1] = field, value
     end
 
+    local now = L.now()
+
+    new[14] = L.text(floor(now / 1000))
     write[#write + 1] = 'ut'
-    write[#write + 1] = L.text(floor(L.now() / 1000))
+    write[#write + 1] = new[14]
 
-    call('HLEN', L.sources(root))           -- a key of a wrong type fails here
+    call('HLEN', L.sources(root))           -- keys of a wrong type fail here
+    call('ZCARD', L.agenda(root))
     call('HSET', unpack(write))
-    call('HSET', p.hot, 's',
-         L.pack(sub(p.s, 1, 1), q, p.gen, p.low or '0-0', new.max or s[9],
-                new.delay or s[8], new.vt or s[5], new.wait or s[6],
-                ret or s[7], s[2], s[3]))
+    call('HSET', p.hot, 's', L.pack(sub(p.s, 1, 1), p.q, p.gen, p.low or '0-0',
+                                    new))
 
-    if dlq and dlq ~= s[11] then
-        L.refer(root, q, s[11], -1)
-        L.refer(root, q, dlq, 1)
+    if new[11] ~= s[11] then
+        L.refer(root, p.q, s[11], -1)
+        L.refer(root, p.q, new[11], 1)
     end
 
-    -- a longer retention may make receivable what was given up before
-    if ret and ret ~= s[7] then
+    -- a longer retention may make receivable what was given up before; a
+    -- shorter one, and fewer receives, may end what was kept
+    if new[7] ~= s[7] or new[11] ~= s[11] or new[12] ~= s[12] then
         call('HSET', p.hot, 't', '0', 'hx', '0')
+        L.due(p, now)
         L.wake(L.plan(root, call('HGET', p.hot, 's')))
     end
 
-    return L.settings({}, q, L.read_settings(L.queue(root, q)))
+    return L.settings({}, root, p.q, new)
 end)
 
 
@@ -297,18 +342,19 @@ end
 -- Keys: root.  Arguments: ref.  Reply: 1.  Errors: NOQUEUE.
 -- Cost: O(1); the memory is freed in the background.
 L.register('queue_purge', { 'allow-oom' }, function(root, args)
-    local p, s = find_settings(root, args[1])
+    local p, s = L.find_settings(root, args[1])
 
     if not p then
         return L.noqueue()
     end
 
-    local low = L.last(p.z, L.last(p.m, p.low or '0-0'))
+    local low = p.low or '0-0'
 
-    call('HSET', p.hot, 's',
-         L.pack(sub(p.s, 1, 1), p.q, L.text(p.gen + 1), low, s[9], s[8],
-                s[5], s[6], s[7], s[2], s[3]),
-         'cur', '0-0', 't', '0', 'nb', '0', 'nf', '0', 'hx', '0')
+    if not p.fifo then
+        low = L.last(p.z, L.last(p.m, low))
+    end
+
+    L.reset(p.hot, L.pack(sub(p.s, 1, 1), p.q, L.text(p.gen + 1), low, s))
     L.unlink(p)
 
     return 1
@@ -320,7 +366,7 @@ end)
 -- another one's dead-letter queue).
 -- Cost: O(log queues); the memory is freed in the background.
 L.register('queue_delete', { 'allow-oom' }, function(root, args)
-    local p, s = find_settings(root, args[1])
+    local p, s = L.find_settings(root, args[1])
 
     if not p then
         return L.noqueue()
@@ -332,11 +378,18 @@ L.register('queue_delete', { 'allow-oom' }, function(root, args)
         return L.err('INUSE', 'another queue has it as dead-letter queue')
     end
 
-    call('HLEN', L.names(root))             -- a key of a wrong type fails here
+    call('HLEN', L.names(root))             -- keys of a wrong type fail here
+    call('ZCARD', L.agenda(root))
     call('ZREM', L.listing(root), s[3])
+    call('ZREM', L.agenda(root), q)
     call('HDEL', L.names(root), s[3])
     L.refer(root, q, s[11], -1)
     L.unlink(p)
+
+    if p.fifo then
+        L.forget(p)
+    end
+
     call('UNLINK', L.queue(root, q), p.hot)
     L.hint(root, q)
 

@@ -39,7 +39,7 @@ local function sweep_stream(p, stream, prefix, cutoff, left, cur)
     local bytes = 0
 
     -- in tens and up to 4 MiB, since bodies are read with the ids
-    while left > 0 and bytes < 4194304 do
+    while left > 0 and bytes < L.BYTES do
         local count = min(left, 10)
         local entries = call('XRANGE', stream, '-', '+', 'COUNT', count)
         local ids, raw, stays = {}, {}, nil
@@ -198,21 +198,44 @@ local function store(p, list)
         if first < t then
             call('HSET', p.hot, 't', L.text(first))
         end
+
+        if p.mrc > 0 then
+            L.due(p, first)
+        end
     end
 
     return concat(ids, ' ')
 end
 
 
-local function too_big(p)
+-- Adds a message that comes from another queue to the end of m.
+function L.put(p, now, body, attributes, origin)
+    local low = p.low and floor_of(p, now)
+    local id = low and send_id(p.m, low, now) or '*'
+
+    if attributes == '' then
+        return call('XADD', p.m, id, 'b', body, 'o', origin)
+    end
+
+    return call('XADD', p.m, id, 'b', body, 'a', attributes, 'o', origin)
+end
+
+
+function L.too_big(p)
     return L.err('TOOBIG', format('%d', p.limit))
+end
+
+
+function L.is_fifo()
+    return L.err('ISFIFO', 'the messages of a FIFO queue need a group')
 end
 
 
 -- send: stores messages, all or none, that have the delay of the queue and no
 -- attributes.
 -- Keys: root.  Arguments: ref, the longest decoded length of a body, then
--- bodies.  Reply: one string, "Q G id id ...".  Errors: NOQUEUE; TOOBIG limit.
+-- bodies.  Reply: one string, "Q G id id ...".  Errors: NOQUEUE; TOOBIG limit;
+-- ISFIFO.
 -- Cost: O(n), and O(log delayed) for each delayed one.
 local sent = {}
 
@@ -223,6 +246,10 @@ L.register('send', {}, function(root, args)
         return L.noqueue()
     end
 
+    if p.fifo then
+        return L.is_fifo()
+    end
+
     local n, longest = #args, tonumber(args[2])
     local ids
 
@@ -231,7 +258,7 @@ L.register('send', {}, function(root, args)
     end
 
     if longest > p.limit then
-        return too_big(p)
+        return L.too_big(p)
     end
 
     if p.delay ~= '0' or (p.low and floor_of(p, L.now())) then
@@ -257,6 +284,10 @@ L.register('send', {}, function(root, args)
         ids = concat(sent, ' ', 3, n)
     end
 
+    if not p.due then
+        L.stocked(p, L.now())
+    end
+
     L.wake(p)
 
     return p.head .. ids
@@ -272,6 +303,10 @@ L.register('send_each', {}, function(root, args)
 
     if not p then
         return L.noqueue()
+    end
+
+    if p.fifo then
+        return L.is_fifo()
     end
 
     local n, longest = #args, tonumber(args[2])
@@ -293,10 +328,14 @@ L.register('send_each', {}, function(root, args)
     end
 
     if longest > p.limit then
-        return too_big(p)
+        return L.too_big(p)
     end
 
     local ids = store(p, list)
+
+    if not p.due then
+        L.stocked(p, L.now())
+    end
 
     L.wake(p)
 

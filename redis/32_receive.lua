@@ -6,12 +6,29 @@ local function read_receive(key)
 end
 
 
+-- Appends what an entry has to a reply's bodies.  Returns the letters that the
+-- word of the message ends with.
+function L.tell(out, fields)
+    local n, letters = #out, ''
+
+    out[n + 1] = fields[2]
+
+    for i = 3, #fields, 2 do
+        n = n + 1
+        out[n + 1] = fields[i + 1]
+        letters = letters .. fields[i]
+    end
+
+    return letters
+end
+
+
 -- Takes messages from f or y (index) whose moment came.  taken of need are
 -- there, k is how many arguments hset and zadd have; returns both anew.
 -- Appends to the words of the reply and to its bodies.
 local function claim_due(p, c, words, out, index, need, taken, k)
     local ids = call('ZRANGEBYSCORE', index, '-inf', c.text, 'LIMIT', '0',
-                     need - taken + (c.cutoff and 50 or 0))
+                     need - taken + ((c.cutoff or p.mrc > 0) and 50 or 0))
     local states = index == p.f and ids[1]
                    and call('HMGET', p.d, unpack(ids))
 
@@ -23,24 +40,24 @@ local function claim_due(p, c, words, out, index, need, taken, k)
         local entry = not (c.cutoff and L.sent(id) <= c.cutoff)
                       and call('XRANGE', stream, raw, raw)[1]
 
-        if entry then
-            local fields, count, first = entry[2], 0, nil
+        local count, first = 0, nil
 
-            if states and states[i] then
-                count, first = match(states[i], '^[^:]*:(%d+):(%d+):')
-            end
+        if states and states[i] then
+            count, first = match(states[i], '^[^:]*:(%d+):(%d+):')
+        end
+
+        if entry and c.dlq and tonumber(count) >= p.mrc then
+            c.buried[#c.buried + 1] = id
+
+        elseif entry then
+            local fields = entry[2]
 
             count = count + 1
             first = count > 1 and first or c.text
 
-            words[#words + 1] = count > 1 and id .. ':' .. count .. ':' .. first
-                                or id
-            out[#out + 1] = fields[2]
-
-            if fields[4] then
-                words[#words] = words[#words] .. 'a'
-                out[#out + 1] = fields[4]
-            end
+            words[#words + 1] = (count > 1 and id .. ':' .. count .. ':'
+                                               .. first or id)
+                                .. L.tell(out, fields)
 
             hset[k + 1] = id
             hset[k + 2] = c.token .. ':' .. count .. ':' .. first .. ':'
@@ -91,10 +108,16 @@ local function tell_new(words, k, out, entries)
         out[n] = fields[2]
 
         if fields[4] then
-            words[k + i - 1] = entries[i][1] .. 'a'
+            words[k + i - 1] = entries[i][1] .. (fields[5] and 'ao'
+                                                 or fields[3])
             n = n + 1
             out[n] = fields[4]
             more = true
+
+            if fields[5] then
+                n = n + 1
+                out[n] = fields[6]
+            end
         end
     end
 
@@ -165,6 +188,10 @@ local function receive_new(p, h, entries, out, token, vt, now, text)
 
     if deadline < tonumber(h[3]) then
         call('HSET', p.hot, 'cur', last, field, count, 't', moment)
+
+        if p.mrc > 0 then
+            L.due(p, deadline)
+        end
     else
         call('HSET', p.hot, 'cur', last, field, count)
     end
@@ -220,7 +247,8 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
 
     local taken, k, batch, entries = 0, 1, 0, nil
     local c = { text = text, deadline = deadline, cutoff = cutoff,
-                token = token, undelay = { p.y }, dead = {} }
+                token = token, undelay = { p.y }, dead = {}, buried = {},
+                dlq = p.mrc > 0 and L.dead_letter_queue(p) }
 
     if head[1] and tonumber(head[2]) <= now and need > 0 then
         taken, k = claim_due(p, c, words, out, p.f, need, 0, k)
@@ -235,6 +263,10 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
     end
 
     local new = entries and #entries or 0
+
+    if c.buried[1] then
+        L.can_move(p, c.dlq)
+    end
 
     if taken > 0 then
         call('HLEN', p.e)                   -- a key of a wrong type fails here
@@ -271,13 +303,21 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
         L.drop(p, dead[1], { dead[2] }, { dead[3] })
     end
 
-    if taken > 0 or c.dead[1] then
+    if c.buried[1] then
+        L.bury(p, c.dlq, c.buried, now)
+    end
+
+    if taken > 0 or c.dead[1] or c.buried[1] then
         head, soon, ends = head_of(p.f), head_of(p.y), head_of(p.b)
     end
 
     local first = sooner(sooner(sooner(nil, head), soon), ends)
 
     low = min(low, first or low)
+
+    if p.mrc > 0 and taken > 0 then
+        L.due(p, now + vt * 1000)
+    end
 
     if taken > 0 then
         call('HSET', p.hot, 't', L.text(low), 'nb', nb + batch,
@@ -314,13 +354,14 @@ end
 -- empty: the queue's).  Reply: Q, G, wait (in force), next, a string that says
 -- what the messages are, then the body of each.  The string is now (ms), and
 -- for each message, after a blank, "id" where this is its first receive; else
--- "id:count:first" (ms); and "a" after that where its attributes follow its
--- body.  next is -1 where there are messages;
+-- "id:count:first" (ms); then "a" where its attributes follow its body, and
+-- "o" where its origin follows.  next is -1 where there are messages;
 -- else in how many ms, at least 1, one becomes visible by itself, -1: none
 -- will; where the cap on messages in flight stood in the way, when there will
 -- be room.  Where nothing is found and wait > 0 the next change publishes a
 -- hint.  Errors: NOQUEUE.
 -- Cost: O(max * log in flight), whatever the backlog.
+-- On a FIFO queue the string is another one: 43_fifo_receive.lua.
 L.register('receive', { 'allow-oom' }, function(root, args)
     local p, h = L.find(root, args[1] or '', read_receive)
 
@@ -339,6 +380,11 @@ L.register('receive', { 'allow-oom' }, function(root, args)
     local now = L.now()
     local text = L.text(now)
     local out = new_reply(p, wait, text)
+
+    if p.fifo then
+        return L.receive_fifo(p, h, out, max(1, min(need, L.BATCH)), token, vt,
+                              wait, now, text)
+    end
 
     need = max(1, min(need, L.BATCH))
 

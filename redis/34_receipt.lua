@@ -2,7 +2,7 @@
 -- batch are found by its token, all others by their ids.
 
 -- Ids that are separated by blanks, as a table.
-local function ids_of(text)
+function L.ids_of(text)
     local ids, n = {}, 0
 
     for id in gmatch(text, '[^ ]+') do
@@ -27,7 +27,7 @@ local function parse(args, width)
 
     for i = 1, #args, width do
         local q, gen, text = args[i], args[i + 1], args[i + width - 1]
-        local ids, n = ids_of(text)
+        local ids, n = L.ids_of(text)
 
         if n == 0 or concat(ids, ' ') ~= text then
             return
@@ -53,24 +53,24 @@ local function parse(args, width)
 end
 
 
--- Reads a queue.  Returns its plan and the fields s, t, nb
+-- Reads a queue.  Returns its plan and the fields s, cur, t, nb, nf
 -- of its hot hash, or nothing where the generation is gone; and as the third
 -- the moment at which or before which was sent what outlived retention.
 local function open(root, q, gen, now)
-    local h = call('HMGET', L.hot(root, q), 's', 't', 'nb')
+    local h = call('HMGET', L.hot(root, q), 's', 'cur', 't', 'nb', 'nf')
     local p = h[1] and L.plan(root, h[1])
 
     if not p or p.gen ~= gen then
         return
     end
 
-    return p, h, now >= tonumber(h[2]) and now - p.ret or nil
+    return p, h, now >= tonumber(h[3]) and now - p.ret or nil
 end
 
 
 -- The records of a run's batches: false where there is none.
 local function records(p, h, run)
-    if h[3] == '0' then
+    if h[4] == '0' then
         return {}
     end
 
@@ -165,7 +165,7 @@ local function ack_whole(p, token, text)
     else
         local ids
 
-        ids, n = ids_of(text)
+        ids, n = L.ids_of(text)
         done = try('XDEL', p.m, unpack(ids))
     end
 
@@ -270,7 +270,12 @@ local function ack_run(root, run, now, out)
         return
     end
 
-    local full = p.waits and h[3] + call('ZCARD', p.f) >= L.CAP
+    if p.fifo then
+        L.ack_fifo(p, h, run, now, out)
+        return
+    end
+
+    local full = p.waits and h[4] + call('ZCARD', p.f) >= L.CAP
     local list, singles = records(p, h, run), {}
 
     if run[2] then                          -- keys of a wrong type fail here,
@@ -321,13 +326,18 @@ end
 -- where it is not that.
 local function ack_one(root, args, now)
     local p, h, cutoff = open(root, args[1], args[2], now)
-    local record = p and h[3] ~= '0' and call('HGET', p.e, args[3])
+    local record = p and h[4] ~= '0' and not p.fifo
+                   and call('HGET', p.e, args[3])
+
+    if p and p.fifo and h[4] ~= '0' then
+        return L.ack_fifo_one(p, h, args[3], args[4], now)
+    end
 
     if not record or not whole(record, args[4], cutoff) then
         return
     end
 
-    local full = p.waits and h[3] + call('ZCARD', p.f) >= L.CAP
+    local full = p.waits and h[4] + call('ZCARD', p.f) >= L.CAP
     local done = ack_whole(p, args[3], args[4])
 
     if type(done) == 'table' then
@@ -431,6 +441,11 @@ local function move_run(root, run, now, out)
         return
     end
 
+    if p.fifo then
+        L.move_fifo(p, h, run, now, out)
+        return
+    end
+
     local list = records(p, h, run)
     local singles, vts, first, earlier = {}, {}, nil, false
     local seen = {}                         -- a second mention is over
@@ -480,8 +495,12 @@ local function move_run(root, run, now, out)
         earlier = earlier or sooner
     end
 
-    if first and first < tonumber(h[2]) then
+    if first and first < tonumber(h[3]) then
         call('HSET', p.hot, 't', L.text(first))
+    end
+
+    if first and p.mrc > 0 then
+        L.due(p, first)
     end
 
     if earlier then
@@ -543,7 +562,11 @@ L.register('undo', { 'allow-oom' }, function(root, args)
         return 0
     end
 
-    local record = h[3] ~= '0' and call('HGET', p.e, token)
+    if p.fifo then
+        return L.undo_fifo(p, h, token, { unpack(args, 4) }, now)
+    end
+
+    local record = h[4] ~= '0' and call('HGET', p.e, token)
 
     if record then
         L.explode(p, token, record)
@@ -572,8 +595,12 @@ L.register('undo', { 'allow-oom' }, function(root, args)
         call('HSET', unpack(back))
         call('ZADD', unpack(moments))
 
-        if now < tonumber(h[2]) then
+        if now < tonumber(h[3]) then
             call('HSET', p.hot, 't', text)
+        end
+
+        if p.mrc > 0 then
+            L.due(p, now)
         end
 
         L.wake(p)

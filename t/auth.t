@@ -39,6 +39,8 @@ my %perms = (
     "PATCH $q/orders\n{}" => 'queues.update',
     "DELETE $q/orders" => 'queues.delete',
     "POST $q/orders/purge" => 'queues.purge',
+    "POST $q/orders/redrive" => 'queues.redrive',
+    "GET $q/orders/messages" => 'queues.messages.peek',
     "POST $q/orders/messages\n{\"body\":\"a\"}" => 'queues.messages.send',
     "POST $q/orders/messages/receive\n{}" => 'queues.messages.receive',
 );

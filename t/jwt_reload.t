@@ -88,7 +88,7 @@ spurt($file, $text, 0600);
 
 # a token ends while it is remembered
 
-my $short = token($one, { roles => '*@*', exp => time + 3 });
+my $short = token($one, { sub => 'me', roles => '*@*', exp => time + 3 });
 my $c = $s->client(key => $short);
 my $last = 0;
 
@@ -99,8 +99,8 @@ like($s->error_log, qr/a token was refused: it has expired/,
 
 # one that is not yet good
 
-my $early = token($one, { roles => '*@*', exp => time + 600,
-                          nbf => time + 2 });
+my $early = token($one, NgxQueues::Jwt::claims(roles => '*@*',
+                                               nbf => time + 2));
 
 is(status($early), 401, 'a token of the future');
 ok(wait_for(sub { status($early) == 200 }, 10), 'is good when it is there');

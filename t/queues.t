@@ -33,7 +33,8 @@ sub queue {
         . (defined $counts ? ",\"counts\":\\{$counts}" : '') . '}$';
 }
 
-our $empty = '"visible":0,"inFlight":0,"delayed":0,"oldestMessageAgeSeconds":0';
+our $empty = '"visible":0,"inFlight":0,"delayed":0,"deadLetterSource":0,'
+             . '"oldestMessageAgeSeconds":0';
 
 our %all = (visibilityTimeoutSeconds => 43200, receiveWaitSeconds => 20,
            retentionSeconds => 1209600, delaySeconds => 900,
@@ -172,6 +173,6 @@ __DATA__
 --- error_code eval: [201, 200, 200, 202, 200, 200, 404]
 --- response_body_like eval
 ['^\{"messages":\[', '"body":"1"',
- '"visible":1,"inFlight":1,"delayed":1,"oldestMessageAgeSeconds":[0-9]}',
+ '"visible":1,"inFlight":1,"delayed":1,"deadLetterSource":0,"oldestMessageAgeSeconds":[0-9]}',
  '^\{}$', main::queue("a", counts => $::empty), '^\{"messages":\[\]}$',
  "queue_not_found"]

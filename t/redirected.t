@@ -62,7 +62,8 @@ my $r = $c->post($q->path('/messages'), { body => 'x' });
 is($r->{status}, 201, 'a send through error_page');
 ok($r->{json}{messages}[0]{messageId}, 'with its own answer');
 is($q->counts, '1 0 0', 'one message');
-is($c->get($q->path('/messages'))->{status}, 405, 'a method that is not there');
+is($c->delete($q->path('/messages'))->{status}, 405,
+   'a method that is not there');
 
 # a body that was refused is not an empty one
 

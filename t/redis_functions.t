@@ -34,8 +34,10 @@ subtest 'library' => sub {
         queue_count => 'allow-oom', queue_list => 'no-writes',
         queue_update => '', queue_purge => 'allow-oom',
         queue_delete => 'allow-oom', send => '', send_each => '',
-        receive => 'allow-oom', ack => 'allow-oom',
+        send_fifo => '', receive => 'allow-oom', ack => 'allow-oom',
         visibility => 'allow-oom', undo => 'allow-oom',
+        peek => 'no-writes', redrive => '', maintain => 'allow-oom',
+        project_add => '', project_list => 'no-writes',
     }, 'functions and flags');
 };
 
@@ -50,9 +52,9 @@ subtest 'create, get, update' => sub {
                 262144, 0, '', 0 ], 'settings');
     ok(abs($s->[12] - $now) < 3 && $s->[13] == $s->[12], 'times');
 
-    like(f('queue_create', 'bbbbbbbbbbbb', uuid(0), 'jobs', ('x') x 9),
+    like(f('queue_create', 'bbbbbbbbbbbb', uuid(0), 'jobs', 'standard', (9) x 6, '', 0),
          qr/^QUEUES EXISTS /, 'name taken');
-    like(f('queue_create', 'aaaaaaaaaaaa', uuid(0), 'other', ('x') x 9),
+    like(f('queue_create', 'aaaaaaaaaaaa', uuid(0), 'other', 'standard', (9) x 6, '', 0),
          qr/^QUEUES IDTAKEN /, 'id taken');
     like(f('queue_create', 'aaaaaaaaaaaa'), qr/^QUEUES ARGUMENT /, 'too few');
 
@@ -131,10 +133,11 @@ subtest 'delete and purge' => sub {
 
     my $d = create('dead');
     my $s = create('source', dlq => $d, mrc => 3);
-    is_deeply([ @{ f('queue_get', "q$s") }[10, 11] ], [ $d, 3 ], 'stored');
+    is_deeply([ @{ f('queue_get', "q$s") }[10, 11] ], [ uuid(serial() - 1), 3 ],
+              'stored');
     like(f('queue_delete', "q$d"), qr/^QUEUES INUSE /, 'in use');
     my $t = create('source2');
-    f('queue_update', "q$t", 'dlq', $d) for 1, 2;
+    f('queue_update', "q$t", 'dlq', "q$d") for 1, 2;
     f('queue_update', "q$s", 'dlq', '');
     like(f('queue_delete', "q$d"), qr/^QUEUES INUSE /, 'in use by the other');
     f('queue_delete', "q$t");
@@ -231,14 +234,15 @@ subtest 'rights' => sub {
     sleep 0.01;
     is(counts($q), '0 0 0', 'sweep');
     is(scalar @{ f('queue_list', '', '', 100) } % 14, 1, 'list');
-    is(f('queue_update', "q$q", 'dlq', $d, 'ret', 60)->[10], $d, 'update');
+    is(f('queue_update', "q$q", 'dlq', "q$d", 'ret', 60)->[10],
+       uuid(serial()), 'update');
     is(f('queue_purge', "q$q"), 1, 'purge');
     put($q, '', 'x');
     put($q, 1, 'x');
     is(f('queue_delete', "q$q"), 1, 'delete');
     is(f('queue_delete', "q$d"), 1, 'delete');
     like($user->call(@$_), qr/^NOPERM /, "not @$_")
-        for [ 'SET', "$root:n", 1 ], [ 'HGETALL', 'x' ], [ 'FLUSHALL' ],
+        for [ 'KEYS', '*' ], [ 'HGETALL', 'x' ], [ 'FLUSHALL' ],
             [ 'SSUBSCRIBE', 'x' ], [ 'HGET', 'x', 'y' ];
     hints();
     is($user->call('SSUBSCRIBE', "$root:w")->[0], 'ssubscribe', 'hints');

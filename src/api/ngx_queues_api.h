@@ -29,6 +29,7 @@ typedef enum {
     NGX_QUEUES_API_NOT_FOUND,
     NGX_QUEUES_API_METHOD_NOT_ALLOWED,
     NGX_QUEUES_API_QUEUE_EXISTS,
+    NGX_QUEUES_API_IDEMPOTENCY_CONFLICT,
     NGX_QUEUES_API_QUEUE_IN_USE,
     NGX_QUEUES_API_REQUEST_TOO_LARGE,
     NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE,
@@ -50,6 +51,8 @@ typedef enum {
 #define NGX_QUEUES_API_VISIBILITY_MAX  43200
 #define NGX_QUEUES_API_WAIT_MAX        20
 #define NGX_QUEUES_API_DELAY_MAX       900
+
+#define NGX_QUEUES_API_QUEUE_NAME_MAX  80
 
 
 /* what a request's body is */
@@ -95,8 +98,8 @@ struct ngx_queues_api_s {
     ngx_uint_t                    invalid_token; /* a JWT was refused */
     ngx_uint_t                    allow;       /* methods, for a 405 */
     ngx_uint_t                    retry_after; /* seconds, 0: one */
-    ngx_uint_t                    batch;       /* a send with "messages" */
     ngx_uint_t                    groups;      /* of the routes at the path */
+    ngx_queues_api_start_pt       next;        /* after a look at a queue */
 
     void                         *data;        /* of the route */
 };
@@ -119,6 +122,26 @@ ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
 
 /* 1 if the principal may do what the route needs on the queue so named. */
 ngx_uint_t ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name);
+
+
+/* How the store has a queue that is written as in a path. */
+ngx_int_t ngx_queues_api_ref(ngx_queues_api_t *api, ngx_str_t *queue,
+    ngx_str_t *ref);
+
+/*
+ * Another queue, which a body names as paths do.  NGX_ERROR after it has
+ * answered.
+ */
+ngx_int_t ngx_queues_api_other(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, ngx_str_t *prefix,
+    const ngx_str_t *field, ngx_str_t *ref);
+
+/*
+ * Goes on with next if the principal has the route's permission on that queue
+ * too, or ref is empty; else answers 403.
+ */
+void ngx_queues_api_with_other(ngx_queues_api_t *api, ngx_str_t *ref,
+    ngx_queues_api_start_pt next);
 
 
 /*
@@ -165,6 +188,19 @@ ngx_int_t ngx_queues_api_integer(ngx_queues_api_t *api,
 /* Answers 400 for a field. */
 void ngx_queues_api_invalid(ngx_queues_api_t *api, ngx_str_t *prefix,
     const ngx_str_t *name, const char *what);
+
+
+/*
+ * The parameters of the query by their names: n values, without data where
+ * they are missing.
+ */
+ngx_int_t ngx_queues_api_query(ngx_queues_api_t *api, const ngx_str_t *names,
+    ngx_uint_t n, ngx_str_t *values);
+
+/* An integer of the query; *n is untouched where it is missing. */
+ngx_int_t ngx_queues_api_query_integer(ngx_queues_api_t *api,
+    ngx_str_t *value, const ngx_str_t *name, ngx_uint_t min, ngx_uint_t max,
+    ngx_uint_t *n);
 
 
 /* Room for an answer in the request's pool; NULL after it has answered. */

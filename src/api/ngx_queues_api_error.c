@@ -33,6 +33,7 @@ static const ngx_queues_api_code_t  ngx_queues_api_codes[] = {
     { 404, ngx_string("not_found") },
     { 405, ngx_string("method_not_allowed") },
     { 409, ngx_string("queue_exists") },
+    { 409, ngx_string("idempotency_conflict") },
     { 409, ngx_string("queue_in_use") },
     { 413, ngx_string("request_too_large") },
     { 415, ngx_string("unsupported_media_type") },
@@ -127,6 +128,12 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
                              "queue.");
         return;
 
+    case NGX_QUEUES_STORE_CONFLICT:
+        ngx_queues_api_error(api, NGX_QUEUES_API_IDEMPOTENCY_CONFLICT, NULL,
+                             "The Idempotency-Key came before with another "
+                             "body.");
+        return;
+
     case NGX_QUEUES_STORE_UNAVAILABLE:
         ngx_log_error(NGX_LOG_ERR, api->op->request->connection->log, 0,
                       "the store is unavailable: %s", result->reason);
@@ -135,7 +142,7 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
                              "The store is unavailable, try again.");
         return;
 
-    default: /* ID_TAKEN, TOO_BIG are their callers' to answer */
+    default: /* what their callers have to answer */
         ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
                              "The request could not be carried out.");
     }

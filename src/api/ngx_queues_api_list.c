@@ -7,7 +7,6 @@
 
 #define NGX_QUEUES_API_PAGE          50
 #define NGX_QUEUES_API_PAGE_MAX      100
-#define NGX_QUEUES_API_NAME_MAX      80
 
 
 typedef enum {
@@ -18,10 +17,6 @@ typedef enum {
 } ngx_queues_api_list_param_e;
 
 
-static ngx_int_t ngx_queues_api_list_params(ngx_queues_api_t *api,
-    ngx_str_t *values);
-static ngx_int_t ngx_queues_api_list_size(ngx_queues_api_t *api,
-    ngx_str_t *value, ngx_uint_t *size);
 static ngx_int_t ngx_queues_api_list_mark(ngx_queues_api_t *api,
     ngx_queues_base_handle_t *handle);
 static u_char *ngx_queues_api_list_print_token(ngx_queues_api_t *api,
@@ -44,13 +39,31 @@ static const ngx_str_t  ngx_queues_api_list_names[] = {
 void
 ngx_queues_api_list(ngx_queues_api_t *api)
 {
-    ngx_str_t   values[NGX_QUEUES_API_LIST_NPARAMS], after;
-    ngx_uint_t  size;
+    ngx_str_t         values[NGX_QUEUES_API_LIST_NPARAMS], after;
+    ngx_uint_t        size;
+    const ngx_str_t  *names;
 
-    if (ngx_queues_api_list_params(api, values) != NGX_OK
-        || ngx_queues_api_list_size(api, &values[NGX_QUEUES_API_LIST_SIZE],
-                                    &size)
-           != NGX_OK
+    names = ngx_queues_api_list_names;
+    size = NGX_QUEUES_API_PAGE;
+
+    if (ngx_queues_api_query(api, names, NGX_QUEUES_API_LIST_NPARAMS, values)
+        != NGX_OK)
+    {
+        return;
+    }
+
+    if (values[NGX_QUEUES_API_LIST_PREFIX].len
+        > NGX_QUEUES_API_QUEUE_NAME_MAX)
+    {
+        ngx_queues_api_invalid(api, NULL, &names[NGX_QUEUES_API_LIST_PREFIX],
+                               "is longer than any name");
+        return;
+    }
+
+    if (ngx_queues_api_query_integer(api, &values[NGX_QUEUES_API_LIST_SIZE],
+                                     &names[NGX_QUEUES_API_LIST_SIZE], 1,
+                                     NGX_QUEUES_API_PAGE_MAX, &size)
+        != NGX_OK
         || ngx_queues_api_list_token(api, &values[NGX_QUEUES_API_LIST_TOKEN],
                                      &after)
            != NGX_OK)
@@ -63,87 +76,6 @@ ngx_queues_api_list(ngx_queues_api_t *api)
                                     &values[NGX_QUEUES_API_LIST_PREFIX],
                                     &after, size, ngx_queues_api_list_done,
                                     api));
-}
-
-
-static ngx_int_t
-ngx_queues_api_list_params(ngx_queues_api_t *api, ngx_str_t *values)
-{
-    u_char                   *buf;
-    ngx_int_t                 rc;
-    ngx_str_t                 name, value, *args;
-    ngx_uint_t                i;
-    ngx_queues_base_query_t   query;
-
-    ngx_memzero(values, NGX_QUEUES_API_LIST_NPARAMS * sizeof(ngx_str_t));
-
-    args = &api->op->request->args;
-
-    buf = ngx_queues_api_alloc(api, args->len + 1);
-    if (buf == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_queues_base_query_open(&query, args, buf);
-
-    while ((rc = ngx_queues_base_query_next(&query, &name, &value))
-           == NGX_OK)
-    {
-        for (i = 0; i < NGX_QUEUES_API_LIST_NPARAMS; i++) {
-            if (name.len == ngx_queues_api_list_names[i].len
-                && ngx_memcmp(name.data, ngx_queues_api_list_names[i].data,
-                              name.len) == 0)
-            {
-                break;
-            }
-        }
-
-        if (i == NGX_QUEUES_API_LIST_NPARAMS || values[i].data) {
-            ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                                 "The query parameter \"%V\" is not known or "
-                                 "there twice.", &name);
-            return NGX_ERROR;
-        }
-
-        values[i] = value;
-    }
-
-    if (rc == NGX_ERROR
-        || values[NGX_QUEUES_API_LIST_PREFIX].len > NGX_QUEUES_API_NAME_MAX)
-    {
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                             "The query is not well-formed or too long.");
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_queues_api_list_size(ngx_queues_api_t *api, ngx_str_t *value,
-    ngx_uint_t *size)
-{
-    uint64_t  n;
-
-    *size = NGX_QUEUES_API_PAGE;
-
-    if (value->data == NULL) {
-        return NGX_OK;
-    }
-
-    if (ngx_queues_base_decimal_parse(value, &n) != NGX_OK
-        || n < 1 || n > NGX_QUEUES_API_PAGE_MAX)
-    {
-        ngx_queues_api_invalid(api, NULL,
-                           &ngx_queues_api_list_names[NGX_QUEUES_API_LIST_SIZE],
-                           "must be an integer from 1 to 100");
-        return NGX_ERROR;
-    }
-
-    *size = (ngx_uint_t) n;
-
-    return NGX_OK;
 }
 
 

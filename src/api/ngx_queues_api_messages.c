@@ -6,12 +6,25 @@
                                  "/queues/{queue}/messages"
 
 /*
- * All of a message's JSON but its handle, body and attributes, with the longest
- * numbers: 207 bytes, and a comma.
+ * All of a message's JSON but its handle, group, body and attributes, with the
+ * longest numbers: 247 bytes, and a comma.
  */
 #define NGX_QUEUES_API_MESSAGE_FIXED  256
 
+/* likewise of the attributes of a dead letter: 152 bytes */
+#define NGX_QUEUES_API_MOVED_FIXED    192
+
 #define ngx_queues_api_copy(p, text)  ngx_cpymem(p, text, sizeof(text) - 1)
+
+
+static size_t ngx_queues_api_message_length(ngx_str_t *project,
+    ngx_queues_store_message_t *message);
+static u_char *ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
+    ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result,
+    ngx_queues_store_message_t *message);
+static u_char *ngx_queues_api_message_attributes(u_char *p,
+    ngx_queues_store_message_t *message);
+static ngx_uint_t ngx_queues_api_message_no_attributes(ngx_str_t *attributes);
 
 
 const ngx_queues_api_route_t  ngx_queues_api_messages_routes[] = {
@@ -36,60 +49,131 @@ const ngx_queues_api_route_t  ngx_queues_api_messages_routes[] = {
 };
 
 
-size_t
-ngx_queues_api_message_length(ngx_str_t *project,
-    ngx_queues_store_message_t *message)
+ngx_int_t
+ngx_queues_api_messages_answer(ngx_queues_api_t *api,
+    ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result)
 {
-    return NGX_QUEUES_API_MESSAGE_FIXED
-           + ngx_queues_base_handle_length(project->len)
-           + message->body.len + message->attributes.len;
+    u_char      *p, *start;
+    size_t       size;
+    ngx_uint_t   i;
+
+    size = sizeof("{\"messages\":[]}");
+
+    for (i = 0; i < result->nmessages; i++) {
+        size += ngx_queues_api_message_length(&api->project,
+                                              &result->messages[i]);
+    }
+
+    start = ngx_queues_api_alloc(api, size);
+    if (start == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_queues_api_copy(start, "{\"messages\":[");
+
+    for (i = 0; i < result->nmessages; i++) {
+
+        if (i) {
+            *p++ = ',';
+        }
+
+        p = ngx_queues_api_message_print(p, &api->project, key, result,
+                                         &result->messages[i]);
+        if (p == NULL) {
+            ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
+                                 "No receipt handle could be made.");
+            return NGX_ERROR;
+        }
+    }
+
+    *p++ = ']';
+    *p++ = '}';
+
+    ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
+
+    return NGX_OK;
 }
 
 
-u_char *
+static size_t
+ngx_queues_api_message_length(ngx_str_t *project,
+    ngx_queues_store_message_t *message)
+{
+    size_t  len;
+
+    len = NGX_QUEUES_API_MESSAGE_FIXED
+          + ngx_queues_base_handle_length(message->spot.kind, project->len)
+          + message->body.len + message->attributes.len;
+
+    if (message->group.len) {
+        len += ngx_queues_base_json_escape_length(&message->group);
+    }
+
+    if (message->origin.source) {
+        len += NGX_QUEUES_API_MOVED_FIXED;
+    }
+
+    return len;
+}
+
+
+/* with a receipt handle where key is not NULL; NULL if none could be made */
+
+static u_char *
 ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
     ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result,
     ngx_queues_store_message_t *message)
 {
     ngx_queues_base_handle_t  handle;
 
-    handle.project = *project;
-    handle.queue = result->place.queue;
-    handle.generation = result->place.generation;
-    handle.ms = message->id.ms;
-    handle.seq = message->id.seq;
-    handle.delayed = message->id.delayed;
-    handle.token = result->token;
-
     p = ngx_queues_api_copy(p, "{\"messageId\":\"");
-    p = ngx_queues_api_message_id(p, &result->place, &message->id);
+    p = ngx_queues_api_message_id(p, &message->origin.place,
+                                  &message->origin.spot);
 
-    p = ngx_queues_api_copy(p, "\",\"receiptHandle\":\"");
-    p = ngx_queues_base_handle_print(key, &handle, p);
-    if (p == NULL) {
-        return NULL;
+    if (key) {
+        handle.project = *project;
+        handle.queue = result->place.queue;
+        handle.generation = result->place.generation;
+        handle.spot = message->spot;
+        handle.token = result->token;
+
+        p = ngx_queues_api_copy(p, "\",\"receiptHandle\":\"");
+        p = ngx_queues_base_handle_print(key, &handle, p);
+        if (p == NULL) {
+            return NULL;
+        }
     }
 
     p = ngx_queues_api_copy(p, "\",\"body\":\"");
     p = ngx_cpymem(p, message->body.data, message->body.len);
 
     p = ngx_queues_api_copy(p, "\",\"attributes\":");
-
-    if (message->attributes.len) {
-        p = ngx_cpymem(p, message->attributes.data, message->attributes.len);
-
-    } else {
-        p = ngx_queues_api_copy(p, "{}");
-    }
+    p = ngx_queues_api_message_attributes(p, message);
 
     p = ngx_queues_api_copy(p, ",\"sentAt\":\"");
-    p = ngx_queues_base_time_print(p, (int64_t) (message->id.ms / 1000));
+    p = ngx_queues_base_time_print(p,
+                             (int64_t) (message->origin.spot.major / 1000));
 
-    p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":\"");
-    p = ngx_queues_base_time_print(p, (int64_t) (message->first / 1000));
+    if (message->first) {
+        p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":\"");
+        p = ngx_queues_base_time_print(p, (int64_t) (message->first / 1000));
+        *p++ = '"';
 
-    p = ngx_queues_api_copy(p, "\",\"receiveCount\":");
+    } else {
+        p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":null");
+    }
+
+    p = ngx_queues_api_copy(p, ",\"receiveCount\":");
     p = ngx_queues_base_decimal_print(p, message->count);
+
+    if (message->group.len) {
+        p = ngx_queues_api_copy(p, ",\"groupId\":\"");
+        p = ngx_queues_base_json_escape(p, &message->group);
+
+        p = ngx_queues_api_copy(p, "\",\"seq\":\"");
+        p = ngx_queues_base_decimal_print(p, message->spot.minor);
+        *p++ = '"';
+    }
 
     *p++ = '}';
 
@@ -97,14 +181,74 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
 }
 
 
+/* as they were sent, byte for byte, and what a dead letter has more */
+
+static u_char *
+ngx_queues_api_message_attributes(u_char *p,
+    ngx_queues_store_message_t *message)
+{
+    ngx_str_t                  *attributes;
+    ngx_queues_store_origin_t  *origin;
+
+    attributes = &message->attributes;
+    origin = &message->origin;
+
+    if (origin->source == 0) {
+        return attributes->len
+               ? ngx_cpymem(p, attributes->data, attributes->len)
+               : ngx_queues_api_copy(p, "{}");
+    }
+
+    if (ngx_queues_api_message_no_attributes(attributes)) {
+        *p++ = '{';
+
+    } else {
+        p = ngx_cpymem(p, attributes->data, attributes->len - 1);
+        *p++ = ',';
+    }
+
+    p = ngx_queues_api_copy(p, "\"ezgh.deadLetterSourceQueue\":\"que_");
+    p = ngx_queues_base_short_print(p, origin->source);
+
+    p = ngx_queues_api_copy(p, "\",\"ezgh.deadLetterReceiveCount\":\"");
+    p = ngx_queues_base_decimal_print(p, origin->receives);
+
+    p = ngx_queues_api_copy(p, "\",\"ezgh.deadLetteredAt\":\"");
+    p = ngx_queues_base_time_print(p, (int64_t) (origin->moved / 1000));
+
+    *p++ = '"';
+    *p++ = '}';
+
+    return p;
+}
+
+
+static ngx_uint_t
+ngx_queues_api_message_no_attributes(ngx_str_t *attributes)
+{
+    size_t  i;
+
+    for (i = 1; i < attributes->len; i++) {
+        if (attributes->data[i] == '"') {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+/* an entry's number of more than 32 bits is cut to them */
+
 u_char *
 ngx_queues_api_message_id(u_char *p, ngx_queues_store_place_t *place,
-    ngx_queues_store_id_t *id)
+    ngx_queues_base_spot_t *spot)
 {
     u_char  uuid[NGX_QUEUES_BASE_UUID_SIZE];
 
-    ngx_queues_base_message_id(uuid, place->queue, place->generation, id->ms,
-                               id->seq, id->delayed);
+    ngx_queues_base_message_id(uuid, place->queue, place->generation,
+                               spot->major, (uint32_t) spot->minor,
+                               spot->kind == NGX_QUEUES_BASE_SPOT_DELAYED);
 
     return ngx_queues_base_uuid_print(p, uuid);
 }

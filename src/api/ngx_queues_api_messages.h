@@ -18,18 +18,50 @@ void ngx_queues_api_send(ngx_queues_api_t *api);
 void ngx_queues_api_receive(ngx_queues_api_t *api);
 
 /*
- * Writes a received message with its receipt handle; NULL if no handle could
- * be made.  There is room for its length.
+ * Answers with the messages of a result, with receipt handles where key is not
+ * NULL.  NGX_ERROR after it has answered 500.
  */
-size_t ngx_queues_api_message_length(ngx_str_t *project,
-    ngx_queues_store_message_t *message);
-u_char *ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
-    ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result,
-    ngx_queues_store_message_t *message);
+ngx_int_t ngx_queues_api_messages_answer(ngx_queues_api_t *api,
+    ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result);
 
-/* The messageId of where a message stands, as 36 characters. */
+/* The messageId of what was sent there, as 36 characters. */
 u_char *ngx_queues_api_message_id(u_char *p, ngx_queues_store_place_t *place,
-    ngx_queues_store_id_t *id);
+    ngx_queues_base_spot_t *spot);
+
+
+/* what is remembered of a send until its answer, for errors */
+typedef struct {
+    ngx_uint_t                    batch;       /* in "messages" */
+    ngx_uint_t                    n;
+    ngx_uint_t                    fifo;        /* a message has an id below */
+
+    /* the first message of which this holds, n: of none */
+    ngx_uint_t                    grouped;     /* it has a groupId */
+    ngx_uint_t                    deduplicated;
+    ngx_uint_t                    ungrouped;   /* it has none */
+    ngx_uint_t                    by_content;  /* it has no deduplicationId */
+    ngx_uint_t                    delayed;     /* it has a delay */
+} ngx_queues_api_sent_t;
+
+
+/*
+ * The members of a message that are for FIFO queues, null where they are
+ * missing.
+ */
+ngx_int_t ngx_queues_api_fifo_ids(ngx_queues_api_t *api, ngx_str_t *prefix,
+    ngx_queues_base_json_value_t *group, ngx_queues_base_json_value_t *id,
+    ngx_queues_store_send_t *message);
+
+/*
+ * Sends messages of which one at least has such a member; done is the send's
+ * own.
+ */
+void ngx_queues_api_fifo_send(ngx_queues_api_t *api,
+    ngx_queues_store_send_t *messages, ngx_queues_store_done_pt done);
+
+/* Answers what FIFO queues refuse, or are not; else NGX_DECLINED. */
+ngx_int_t ngx_queues_api_fifo_error(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
 
 
 #pragma GCC visibility pop

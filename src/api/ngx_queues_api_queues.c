@@ -16,6 +16,7 @@ static void ngx_queues_api_get(ngx_queues_api_t *api);
 static void ngx_queues_api_get_done(void *data,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_update(ngx_queues_api_t *api);
+static void ngx_queues_api_update_start(ngx_queues_api_t *api);
 static void ngx_queues_api_update_done(void *data,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_delete(ngx_queues_api_t *api);
@@ -79,12 +80,29 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
       0,
       ngx_queues_api_purge },
 
+    { NGX_HTTP_POST,
+      ngx_string(NGX_QUEUES_API_QUEUE "/{queue}/redrive"),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.redrive"),
+      NGX_QUEUES_API_BODY,
+      NGX_QUEUES_API_SMALL_BODY,
+      ngx_queues_api_redrive },
+
+    { NGX_HTTP_GET,
+      ngx_string(NGX_QUEUES_API_QUEUE "/{queue}/messages"),
+      NGX_QUEUES_CONF_CONTROL,
+      ngx_string("queues.messages.peek"),
+      NGX_QUEUES_API_NO_BODY,
+      0,
+      ngx_queues_api_peek },
+
     { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, 0, NULL }
 };
 
 
 typedef struct {
     ngx_queues_store_queue_t   queue;
+    ngx_queues_store_once_t   *once;
     ngx_uint_t                 tries;
     u_char                     id[NGX_QUEUES_BASE_SHORT_LEN];
     u_char                     uuid[NGX_QUEUES_BASE_UUID_LEN];
@@ -104,7 +122,9 @@ ngx_queues_api_create(ngx_queues_api_t *api)
 
     api->data = create;
 
-    if (ngx_queues_api_settings_new(api, &create->queue) != NGX_OK) {
+    if (ngx_queues_api_idempotency(api, "CreateQueue", &create->once) != NGX_OK
+        || ngx_queues_api_settings_new(api, &create->queue) != NGX_OK)
+    {
         return;
     }
 
@@ -115,7 +135,8 @@ ngx_queues_api_create(ngx_queues_api_t *api)
         return;
     }
 
-    ngx_queues_api_create_try(api);
+    ngx_queues_api_with_other(api, &create->queue.settings.dead_letter,
+                              ngx_queues_api_create_try);
 }
 
 
@@ -154,6 +175,7 @@ ngx_queues_api_create_try(ngx_queues_api_t *api)
 
     ngx_queues_api_started(api,
         ngx_queues_store_queue_create(&api->root, &create->queue,
+                                      create->once,
                                       ngx_queues_api_create_done, api));
 }
 
@@ -179,7 +201,7 @@ ngx_queues_api_create_done(void *data, ngx_queues_store_result_t *result)
             ngx_queues_api_create_try(api);
 
         } else {
-            ngx_queues_api_store_error(api, result);
+            ngx_queues_api_settings_error(api, result);
         }
     }
 
@@ -227,14 +249,30 @@ ngx_queues_api_get_done(void *data, ngx_queues_store_result_t *result)
 static void
 ngx_queues_api_update(ngx_queues_api_t *api)
 {
-    int64_t  settings[NGX_QUEUES_STORE_NSETTINGS];
+    ngx_queues_store_settings_t  *settings;
+
+    settings = ngx_palloc(api->op->pool, sizeof(ngx_queues_store_settings_t));
+    if (settings == NULL) {
+        ngx_queues_api_no_memory(api);
+        return;
+    }
+
+    api->data = settings;
 
     if (ngx_queues_api_settings_change(api, settings) != NGX_OK) {
         return;
     }
 
+    ngx_queues_api_with_other(api, &settings->dead_letter,
+                              ngx_queues_api_update_start);
+}
+
+
+static void
+ngx_queues_api_update_start(ngx_queues_api_t *api)
+{
     ngx_queues_api_started(api,
-        ngx_queues_store_queue_update(&api->root, &api->ref, settings,
+        ngx_queues_store_queue_update(&api->root, &api->ref, api->data,
                                       ngx_queues_api_update_done, api));
 }
 
@@ -251,7 +289,7 @@ ngx_queues_api_update_done(void *data, ngx_queues_store_result_t *result)
                                         NULL);
 
         } else {
-            ngx_queues_api_store_error(api, result);
+            ngx_queues_api_settings_error(api, result);
         }
     }
 

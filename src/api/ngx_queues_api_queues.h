@@ -22,15 +22,37 @@
 ngx_int_t ngx_queues_api_settings_new(ngx_queues_api_t *api,
     ngx_queues_store_queue_t *queue);
 ngx_int_t ngx_queues_api_settings_change(ngx_queues_api_t *api,
-    int64_t *settings);
+    ngx_queues_store_settings_t *settings);
+
+/* Answers what the store says of settings that were well-formed. */
+void ngx_queues_api_settings_error(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+
+/*
+ * The redrive policy, whose member is so named, and an error about the queue
+ * that it names.  A missing one leaves the settings as they are.
+ */
+ngx_int_t ngx_queues_api_policy(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, const ngx_str_t *name,
+    ngx_queues_store_settings_t *settings);
+void ngx_queues_api_policy_error(ngx_queues_api_t *api, const char *what);
+
+/*
+ * The request's Idempotency-Key.  NGX_OK with *once, or with NULL where there
+ * is none; NGX_ERROR after it has answered.
+ */
+ngx_int_t ngx_queues_api_idempotency(ngx_queues_api_t *api, const char *call,
+    ngx_queues_store_once_t **once);
 
 /* Writes a queue, with its counts where they are not NULL. */
 size_t ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue);
 u_char *ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
     ngx_queues_store_counts_t *counts);
 
-/* The route of ListQueues. */
+/* The routes of ListQueues, PeekMessages, RedriveMessages. */
 void ngx_queues_api_list(ngx_queues_api_t *api);
+void ngx_queues_api_peek(ngx_queues_api_t *api);
+void ngx_queues_api_redrive(ngx_queues_api_t *api);
 
 
 #pragma GCC visibility pop

@@ -357,9 +357,7 @@ ngx_queues_api_receipt_add(ngx_queues_api_t *api,
 
     receipt->place.queue = handle.queue;
     receipt->place.generation = handle.generation;
-    receipt->id.ms = handle.ms;
-    receipt->id.seq = handle.seq;
-    receipt->id.delayed = handle.delayed;
+    receipt->spot = handle.spot;
     receipt->token = handle.token;
     receipt->visibility = visibility;
 

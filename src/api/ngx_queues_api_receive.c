@@ -2,15 +2,6 @@
 #include "ngx_queues_api_messages.h"
 
 
-#define NGX_QUEUES_API_WAIT_MAX         20
-#define NGX_QUEUES_API_VISIBILITY_MAX   43200
-
-/* what stands between the variable parts of a message */
-#define NGX_QUEUES_API_MESSAGE_FIXED    256
-
-
-#define ngx_queues_api_copy(p, text)    ngx_cpymem(p, text, sizeof(text) - 1)
-
 /* ms between looks without hints, and as much again at random */
 #define NGX_QUEUES_API_LOOK  400
 
@@ -26,7 +17,7 @@ typedef struct {
     ngx_queues_store_place_t     place;
     uint64_t                     token;
     ngx_uint_t                   nclaims;
-    ngx_queues_store_id_t       *claims;
+    ngx_queues_base_spot_t      *claims;
 } ngx_queues_api_receive_t;
 
 
@@ -49,6 +40,9 @@ static void ngx_queues_api_receive_again(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static ngx_uint_t ngx_queues_api_receive_pass(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
+static void ngx_queues_api_receive_cut(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result, ngx_uint_t max,
+    ngx_queues_store_result_t *part);
 static ngx_uint_t ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_answer(ngx_queues_api_t *api,
@@ -298,11 +292,7 @@ ngx_queues_api_receive_pass(ngx_queues_api_t *api,
             return 0;
         }
 
-        part = *result;
-        part.nmessages = ngx_min(result->nmessages, one->receive.max);
-
-        result->messages += part.nmessages;
-        result->nmessages -= part.nmessages;
+        ngx_queues_api_receive_cut(api, result, one->receive.max, &part);
 
         ngx_queues_http_op_hold(op);
         ngx_queues_http_unpark(op);
@@ -321,6 +311,47 @@ ngx_queues_api_receive_pass(ngx_queues_api_t *api,
     ngx_queues_http_tried(api->op, NGX_QUEUES_HTTP_TRY_PASSED, -1);
 
     return 1;
+}
+
+
+/*
+ * Cuts the first messages off, max at most.  What would be left of a group of
+ * a FIFO queue is given back: a group is with one receiver at a time.
+ */
+
+static void
+ngx_queues_api_receive_cut(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result, ngx_uint_t max,
+    ngx_queues_store_result_t *part)
+{
+    ngx_uint_t                   n, same;
+    ngx_queues_base_spot_t      *last;
+    ngx_queues_store_result_t    rest;
+    ngx_queues_store_message_t  *m;
+
+    m = result->messages;
+    n = ngx_min(result->nmessages, max);
+    last = &m[n - 1].spot;
+
+    for (same = n; same < result->nmessages; same++) {
+        if (last->kind != NGX_QUEUES_BASE_SPOT_FIFO
+            || last->major != m[same].spot.major)
+        {
+            break;
+        }
+    }
+
+    *part = *result;
+    part->nmessages = n;
+
+    rest = *result;
+    rest.messages = &m[n];
+    rest.nmessages = same - n;
+
+    ngx_queues_api_receive_undo(api, &rest);
+
+    result->messages = &m[same];
+    result->nmessages -= same;
 }
 
 
@@ -352,9 +383,6 @@ static void
 ngx_queues_api_receive_answer(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
-    u_char                    *p, *start;
-    size_t                     size;
-    ngx_uint_t                 i;
     ngx_queues_api_receive_t  *ctx;
 
     ctx = api->data;
@@ -364,43 +392,12 @@ ngx_queues_api_receive_answer(ngx_queues_api_t *api,
         return;
     }
 
-    size = sizeof("{\"messages\":[]}");
-
-    for (i = 0; i < result->nmessages; i++) {
-        size += ngx_queues_api_message_length(&api->project,
-                                              &result->messages[i]);
+    if (ngx_queues_api_messages_answer(api, api->qmcf->handle_keys[0], result)
+        != NGX_OK)
+    {
+        ngx_queues_api_receive_undo(api, result);
+        ctx->nclaims = 0;
     }
-
-    start = ngx_queues_api_alloc(api, size);
-    if (start == NULL) {
-        return;
-    }
-
-    p = ngx_cpymem(start, "{\"messages\":[", sizeof("{\"messages\":[") - 1);
-
-    for (i = 0; i < result->nmessages; i++) {
-
-        if (i) {
-            *p++ = ',';
-        }
-
-        p = ngx_queues_api_message_print(p, &api->project,
-                                         api->qmcf->handle_keys[0], result,
-                                         &result->messages[i]);
-        if (p == NULL) {
-            ngx_queues_api_receive_undo(api, result);
-            ctx->nclaims = 0;
-
-            ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
-                                 "No receipt handle could be made.");
-            return;
-        }
-    }
-
-    *p++ = ']';
-    *p++ = '}';
-
-    ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
 }
 
 
@@ -419,14 +416,14 @@ ngx_queues_api_receive_keep(ngx_queues_api_t *api,
     ctx = api->data;
 
     ctx->claims = ngx_palloc(api->op->pool, result->nmessages
-                                            * sizeof(ngx_queues_store_id_t));
+                                            * sizeof(ngx_queues_base_spot_t));
     if (ctx->claims == NULL) {
         ngx_queues_api_receive_undo(api, result);
         return NGX_ERROR;
     }
 
     for (i = 0; i < result->nmessages; i++) {
-        ctx->claims[i] = result->messages[i].id;
+        ctx->claims[i] = result->messages[i].spot;
     }
 
     ctx->nclaims = result->nmessages;
@@ -459,8 +456,8 @@ static void
 ngx_queues_api_receive_undo(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
-    ngx_uint_t             i, n;
-    ngx_queues_store_id_t  ids[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_uint_t              i, n;
+    ngx_queues_base_spot_t  spots[NGX_QUEUES_STORE_BATCH_MAX];
 
     n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
     if (n == 0) {
@@ -468,10 +465,10 @@ ngx_queues_api_receive_undo(ngx_queues_api_t *api,
     }
 
     for (i = 0; i < n; i++) {
-        ids[i] = result->messages[i].id;
+        spots[i] = result->messages[i].spot;
     }
 
-    ngx_queues_store_undo(&api->root, &result->place, result->token, ids, n);
+    ngx_queues_store_undo(&api->root, &result->place, result->token, spots, n);
 }
 
 

@@ -13,7 +13,6 @@ static ngx_int_t ngx_queues_api_match(ngx_queues_api_t *api,
     ngx_str_t *captures);
 static ngx_int_t ngx_queues_api_names(ngx_queues_api_t *api,
     ngx_str_t *captures);
-static ngx_int_t ngx_queues_api_ref(ngx_queues_api_t *api);
 static ngx_int_t ngx_queues_api_authorize(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
 static ngx_int_t ngx_queues_api_check_body(ngx_queues_api_t *api);
@@ -227,70 +226,7 @@ ngx_queues_api_names(ngx_queues_api_t *api, ngx_str_t *captures)
 
     api->queue = captures[2];
 
-    return ngx_queues_api_ref(api);
-}
-
-
-/*
- * How the store has the queue: a name cannot be told from an id by its form
- * alone, so the store tries the id first and then the text as a name.
- */
-
-static ngx_int_t
-ngx_queues_api_ref(ngx_queues_api_t *api)
-{
-    u_char     *p;
-    u_char      uuid[NGX_QUEUES_BASE_UUID_SIZE];
-    u_char      text_of_uuid[NGX_QUEUES_BASE_UUID_LEN];
-    uint64_t    id;
-    ngx_str_t   text;
-
-    text_of_uuid[0] = '\0';
-
-    p = ngx_pnalloc(api->op->pool, 1 + NGX_QUEUES_BASE_SHORT_LEN
-                                   + api->queue.len);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    api->ref.data = p;
-
-    if (ngx_queues_base_uuid_parse(&api->queue, uuid) == NGX_OK) {
-        (void) ngx_queues_base_uuid_print(text_of_uuid, uuid);
-    }
-
-    /* in other letters than we write them it can be a name only */
-
-    if (api->queue.len == NGX_QUEUES_BASE_UUID_LEN
-        && ngx_memcmp(api->queue.data, text_of_uuid, NGX_QUEUES_BASE_UUID_LEN)
-           == 0)
-    {
-        *p++ = 'u';
-        p = ngx_queues_base_short_print(p, ngx_queues_base_short_id(uuid));
-        p = ngx_cpymem(p, text_of_uuid, NGX_QUEUES_BASE_UUID_LEN);
-
-    } else if (api->queue.len == sizeof("que_") - 1 + NGX_QUEUES_BASE_SHORT_LEN
-               && ngx_memcmp(api->queue.data, "que_", sizeof("que_") - 1) == 0)
-    {
-        text.data = api->queue.data + sizeof("que_") - 1;
-        text.len = NGX_QUEUES_BASE_SHORT_LEN;
-
-        *p++ = (ngx_queues_base_short_parse(&text, &id) == NGX_OK) ? 'q' : 'n';
-
-        if (api->ref.data[0] == 'n') {
-            text = api->queue;
-        }
-
-        p = ngx_cpymem(p, text.data, text.len);
-
-    } else {
-        *p++ = 'n';
-        p = ngx_cpymem(p, api->queue.data, api->queue.len);
-    }
-
-    api->ref.len = p - api->ref.data;
-
-    return NGX_OK;
+    return ngx_queues_api_ref(api, &api->queue, &api->ref);
 }
 
 

@@ -16,6 +16,11 @@
 /* "messages[9]." */
 #define NGX_QUEUES_API_PREFIX_MAX      16
 
+/* of the answer, for each message */
+#define NGX_QUEUES_API_SENT_MAX                                               \
+    (sizeof("{\"messageId\":\"\",\"seq\":\"\",\"duplicate\":true},")           \
+     + NGX_QUEUES_BASE_UUID_LEN + NGX_QUEUES_BASE_DECIMAL_MAX)
+
 
 typedef enum {
     NGX_QUEUES_API_SEND_BODY = 0,
@@ -29,19 +34,14 @@ typedef enum {
 } ngx_queues_api_send_member_e;
 
 
-typedef struct {
-    ngx_queues_store_send_t        messages[NGX_QUEUES_STORE_BATCH_MAX];
-    ngx_uint_t                     n;
-    ngx_uint_t                     batch;       /* in "messages" */
-} ngx_queues_api_send_t;
-
-
 static ngx_int_t ngx_queues_api_send_parse(ngx_queues_api_t *api,
-    ngx_queues_api_send_t *send);
+    ngx_queues_store_send_t *messages);
 static ngx_int_t ngx_queues_api_send_batch(ngx_queues_api_t *api,
-    ngx_queues_base_json_value_t *array, ngx_queues_api_send_t *send);
+    ngx_queues_base_json_value_t *array, ngx_queues_store_send_t *messages);
 static ngx_int_t ngx_queues_api_send_message(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *values, ngx_str_t *prefix,
+    ngx_queues_store_send_t *message);
+static void ngx_queues_api_send_note(ngx_queues_api_sent_t *sent,
     ngx_queues_store_send_t *message);
 static ngx_int_t ngx_queues_api_send_body(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *value, ngx_str_t *prefix,
@@ -72,28 +72,50 @@ static const ngx_str_t  ngx_queues_api_send_names[] = {
 void
 ngx_queues_api_send(ngx_queues_api_t *api)
 {
-    ngx_queues_api_send_t  send;
+    ngx_queues_api_sent_t    *sent;
+    ngx_queues_store_send_t   messages[NGX_QUEUES_STORE_BATCH_MAX];
 
-    ngx_memzero(&send, sizeof(ngx_queues_api_send_t));
+    ngx_memzero(messages, sizeof(messages));
 
-    if (ngx_queues_api_send_parse(api, &send) != NGX_OK) {
+    sent = ngx_pcalloc(api->op->pool, sizeof(ngx_queues_api_sent_t));
+    if (sent == NULL) {
+        ngx_queues_api_no_memory(api);
         return;
     }
 
-    api->batch = send.batch;
+    api->data = sent;
+
+    sent->grouped = NGX_QUEUES_STORE_BATCH_MAX;
+    sent->deduplicated = NGX_QUEUES_STORE_BATCH_MAX;
+    sent->ungrouped = NGX_QUEUES_STORE_BATCH_MAX;
+    sent->by_content = NGX_QUEUES_STORE_BATCH_MAX;
+    sent->delayed = NGX_QUEUES_STORE_BATCH_MAX;
+
+    if (ngx_queues_api_send_parse(api, messages) != NGX_OK) {
+        return;
+    }
+
+    if (sent->fifo) {
+        ngx_queues_api_fifo_send(api, messages, ngx_queues_api_send_done);
+        return;
+    }
 
     ngx_queues_api_started(api,
-        ngx_queues_store_send(&api->root, &api->ref, send.messages, send.n,
+        ngx_queues_store_send(&api->root, &api->ref, messages, sent->n,
                               ngx_queues_api_send_done, api));
 }
 
 
 static ngx_int_t
-ngx_queues_api_send_parse(ngx_queues_api_t *api, ngx_queues_api_send_t *send)
+ngx_queues_api_send_parse(ngx_queues_api_t *api,
+    ngx_queues_store_send_t *messages)
 {
     ngx_uint_t                     i;
+    ngx_queues_api_sent_t         *sent;
     ngx_queues_base_json_value_t   body;
     ngx_queues_base_json_value_t   values[NGX_QUEUES_API_SEND_NMEMBERS];
+
+    sent = api->data;
 
     if (ngx_queues_api_body(api, 0, &body) != NGX_OK
         || ngx_queues_api_members(api, &body, NULL, ngx_queues_api_send_names,
@@ -106,10 +128,7 @@ ngx_queues_api_send_parse(ngx_queues_api_t *api, ngx_queues_api_send_t *send)
     if (values[NGX_QUEUES_API_SEND_MESSAGES].type
         == NGX_QUEUES_BASE_JSON_NULL)
     {
-        send->n = 1;
-
-        return ngx_queues_api_send_message(api, values, NULL,
-                                           &send->messages[0]);
+        return ngx_queues_api_send_message(api, values, NULL, messages);
     }
 
     for (i = 0; i < NGX_QUEUES_API_SEND_NFIELDS; i++) {
@@ -120,17 +139,17 @@ ngx_queues_api_send_parse(ngx_queues_api_t *api, ngx_queues_api_send_t *send)
         }
     }
 
-    send->batch = 1;
+    sent->batch = 1;
 
     return ngx_queues_api_send_batch(api,
                                      &values[NGX_QUEUES_API_SEND_MESSAGES],
-                                     send);
+                                     messages);
 }
 
 
 static ngx_int_t
 ngx_queues_api_send_batch(ngx_queues_api_t *api,
-    ngx_queues_base_json_value_t *array, ngx_queues_api_send_t *send)
+    ngx_queues_base_json_value_t *array, ngx_queues_store_send_t *messages)
 {
     u_char                         buf[NGX_QUEUES_API_PREFIX_MAX];
     ngx_str_t                      prefix;
@@ -164,14 +183,12 @@ ngx_queues_api_send_batch(ngx_queues_api_t *api,
                                    NGX_QUEUES_API_SEND_NFIELDS, values)
             != NGX_OK
             || ngx_queues_api_send_message(api, values, &prefix,
-                                           &send->messages[i])
+                                           &messages[i])
                != NGX_OK)
         {
             return NGX_ERROR;
         }
     }
-
-    send->n = i;
 
     if (i) {
         return NGX_OK;
@@ -192,21 +209,9 @@ ngx_queues_api_send_message(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *values, ngx_str_t *prefix,
     ngx_queues_store_send_t *message)
 {
-    ngx_uint_t        i;
     const ngx_str_t  *names;
 
     names = ngx_queues_api_send_names;
-
-    for (i = NGX_QUEUES_API_SEND_GROUP;
-         i <= NGX_QUEUES_API_SEND_DEDUPLICATION;
-         i++)
-    {
-        if (values[i].type != NGX_QUEUES_BASE_JSON_NULL) {
-            ngx_queues_api_invalid(api, prefix, &names[i],
-                                   "is for FIFO queues only");
-            return NGX_ERROR;
-        }
-    }
 
     message->delay = -1;
 
@@ -216,15 +221,50 @@ ngx_queues_api_send_message(ngx_queues_api_t *api,
         || ngx_queues_api_send_attributes(api,
                                      &values[NGX_QUEUES_API_SEND_ATTRIBUTES],
                                      prefix, &message->attributes)
+           != NGX_OK
+        || ngx_queues_api_integer(api, &values[NGX_QUEUES_API_SEND_DELAY],
+                                  prefix, &names[NGX_QUEUES_API_SEND_DELAY],
+                                  0, NGX_QUEUES_API_DELAY_MAX,
+                                  &message->delay)
+           != NGX_OK
+        || ngx_queues_api_fifo_ids(api, prefix,
+                                   &values[NGX_QUEUES_API_SEND_GROUP],
+                                   &values[NGX_QUEUES_API_SEND_DEDUPLICATION],
+                                   message)
            != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    return ngx_queues_api_integer(api, &values[NGX_QUEUES_API_SEND_DELAY],
-                                  prefix, &names[NGX_QUEUES_API_SEND_DELAY],
-                                  0, NGX_QUEUES_API_DELAY_MAX,
-                                  &message->delay);
+    ngx_queues_api_send_note(api->data, message);
+
+    return NGX_OK;
+}
+
+
+/* which message is to blame if the queue turns out to be of the other kind */
+
+static void
+ngx_queues_api_send_note(ngx_queues_api_sent_t *sent,
+    ngx_queues_store_send_t *message)
+{
+    ngx_uint_t  *noted;
+
+    noted = message->group.len ? &sent->grouped : &sent->ungrouped;
+    *noted = ngx_min(*noted, sent->n);
+
+    noted = message->id.len ? &sent->deduplicated : &sent->by_content;
+    *noted = ngx_min(*noted, sent->n);
+
+    if (message->delay >= 0) {
+        sent->delayed = ngx_min(sent->delayed, sent->n);
+    }
+
+    if (message->group.len || message->id.len) {
+        sent->fifo = 1;
+    }
+
+    sent->n++;
 }
 
 
@@ -388,7 +428,7 @@ ngx_queues_api_send_done(void *data, ngx_queues_store_result_t *result)
         } else if (result->code == NGX_QUEUES_STORE_TOO_BIG) {
             ngx_queues_api_send_too_big(api, result);
 
-        } else {
+        } else if (ngx_queues_api_fifo_error(api, result) != NGX_OK) {
             ngx_queues_api_store_error(api, result);
         }
     }
@@ -401,12 +441,14 @@ static void
 ngx_queues_api_send_too_big(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
-    u_char     buf[NGX_QUEUES_API_PREFIX_MAX + sizeof("body")];
-    ngx_str_t  field;
+    u_char                  buf[NGX_QUEUES_API_PREFIX_MAX + sizeof("body")];
+    ngx_str_t               field;
+    ngx_queues_api_sent_t  *sent;
 
+    sent = api->data;
     field.data = buf;
 
-    if (api->batch) {
+    if (sent->batch) {
         field.len = ngx_snprintf(buf, sizeof(buf), "messages[%ui].body",
                                  result->index)
                     - buf;
@@ -425,27 +467,41 @@ static void
 ngx_queues_api_send_answer(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
-    u_char      *p, *start;
-    ngx_uint_t   i;
+    u_char                   *p, *start;
+    ngx_uint_t                i;
+    ngx_queues_store_sent_t  *sent;
 
     start = ngx_queues_api_alloc(api, sizeof("{\"messages\":[]}")
-                     + result->nids * (sizeof("{\"messageId\":\"\"},")
-                                       + NGX_QUEUES_BASE_UUID_LEN));
+                                      + result->nsent
+                                        * NGX_QUEUES_API_SENT_MAX);
     if (start == NULL) {
         return;
     }
 
     p = ngx_cpymem(start, "{\"messages\":[", sizeof("{\"messages\":[") - 1);
 
-    for (i = 0; i < result->nids; i++) {
+    for (i = 0; i < result->nsent; i++) {
+        sent = &result->sent[i];
 
         if (i) {
             *p++ = ',';
         }
 
         p = ngx_cpymem(p, "{\"messageId\":\"", sizeof("{\"messageId\":\"") - 1);
-        p = ngx_queues_api_message_id(p, &result->place, &result->ids[i]);
+        p = ngx_queues_api_message_id(p, &sent->place, &sent->spot);
         *p++ = '"';
+
+        if (sent->seq) {
+            p = ngx_cpymem(p, ",\"seq\":\"", sizeof(",\"seq\":\"") - 1);
+            p = ngx_queues_base_decimal_print(p, sent->seq);
+            *p++ = '"';
+        }
+
+        if (sent->duplicate) {
+            p = ngx_cpymem(p, ",\"duplicate\":true",
+                           sizeof(",\"duplicate\":true") - 1);
+        }
+
         *p++ = '}';
     }
 

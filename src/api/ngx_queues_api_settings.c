@@ -2,9 +2,6 @@
 #include "ngx_queues_api_queues.h"
 
 
-#define NGX_QUEUES_API_QUEUE_NAME_MAX  80
-
-
 /* the members of a queue that a client may write: settings first */
 
 typedef enum {
@@ -24,13 +21,21 @@ typedef struct {
 
 
 static ngx_int_t ngx_queues_api_settings_read(ngx_queues_api_t *api,
-    ngx_queues_base_json_value_t *values, int64_t *settings);
-static ngx_int_t ngx_queues_api_settings_later(ngx_queues_api_t *api,
-    ngx_queues_base_json_value_t *values);
+    ngx_queues_base_json_value_t *values,
+    ngx_queues_store_settings_t *settings);
+static ngx_int_t ngx_queues_api_settings_flag(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, int64_t *flag);
 static ngx_int_t ngx_queues_api_settings_name(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *value, ngx_str_t *name);
 static ngx_int_t ngx_queues_api_settings_kind(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *value, ngx_str_t *kind);
+static void ngx_queues_api_settings_not_fifo(ngx_queues_api_t *api);
+
+
+static ngx_str_t  ngx_queues_api_kinds[] = {
+    ngx_string("standard"),
+    ngx_string("fifo")
+};
 
 
 static const ngx_str_t  ngx_queues_api_members_of_queue[] = {
@@ -81,15 +86,33 @@ ngx_queues_api_settings_new(ngx_queues_api_t *api,
     }
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
-        queue->settings[i] = ngx_queues_api_ranges[i].value;
+        queue->settings.values[i] = ngx_queues_api_ranges[i].value;
     }
 
-    return ngx_queues_api_settings_read(api, values, queue->settings);
+    queue->settings.by_content = 0;
+    queue->settings.max_receives = 0;
+    ngx_str_null(&queue->settings.dead_letter);
+
+    if (ngx_queues_api_settings_read(api, values, &queue->settings)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (queue->settings.by_content
+        && queue->kind.data != ngx_queues_api_kinds[1].data)
+    {
+        ngx_queues_api_settings_not_fifo(api);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
 }
 
 
 ngx_int_t
-ngx_queues_api_settings_change(ngx_queues_api_t *api, int64_t *settings)
+ngx_queues_api_settings_change(ngx_queues_api_t *api,
+    ngx_queues_store_settings_t *settings)
 {
     ngx_uint_t                     i;
     ngx_queues_base_json_value_t   body;
@@ -114,8 +137,12 @@ ngx_queues_api_settings_change(ngx_queues_api_t *api, int64_t *settings)
     }
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
-        settings[i] = -1;
+        settings->values[i] = -1;
     }
+
+    settings->by_content = -1;
+    settings->max_receives = -1;
+    ngx_str_null(&settings->dead_letter);
 
     return ngx_queues_api_settings_read(api, values, settings);
 }
@@ -123,55 +150,97 @@ ngx_queues_api_settings_change(ngx_queues_api_t *api, int64_t *settings)
 
 static ngx_int_t
 ngx_queues_api_settings_read(ngx_queues_api_t *api,
-    ngx_queues_base_json_value_t *values, int64_t *settings)
+    ngx_queues_base_json_value_t *values,
+    ngx_queues_store_settings_t *settings)
 {
-    ngx_uint_t  i;
+    ngx_uint_t        i;
+    const ngx_str_t  *names;
+
+    names = ngx_queues_api_members_of_queue;
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
-        if (ngx_queues_api_integer(api, &values[i], NULL,
-                                   &ngx_queues_api_members_of_queue[i],
+        if (ngx_queues_api_integer(api, &values[i], NULL, &names[i],
                                    ngx_queues_api_ranges[i].min,
-                                   ngx_queues_api_ranges[i].max, &settings[i])
+                                   ngx_queues_api_ranges[i].max,
+                                   &settings->values[i])
             != NGX_OK)
         {
             return NGX_ERROR;
         }
     }
 
-    return ngx_queues_api_settings_later(api, values);
+    if (ngx_queues_api_settings_flag(api,
+                                     &values[NGX_QUEUES_API_DEDUPLICATION],
+                                     &settings->by_content)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_api_policy(api, &values[NGX_QUEUES_API_REDRIVE],
+                                 &names[NGX_QUEUES_API_REDRIVE], settings);
 }
 
 
-/* FIFO queues and dead letters are not there yet: docs/design.md */
-
 static ngx_int_t
-ngx_queues_api_settings_later(ngx_queues_api_t *api,
-    ngx_queues_base_json_value_t *values)
+ngx_queues_api_settings_flag(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, int64_t *flag)
 {
-    ngx_queues_base_json_value_t  *value;
+    const ngx_str_t  *name;
 
-    value = &values[NGX_QUEUES_API_DEDUPLICATION];
+    name = &ngx_queues_api_members_of_queue[NGX_QUEUES_API_DEDUPLICATION];
 
-    if (value->type != NGX_QUEUES_BASE_JSON_NULL
-        && value->type != NGX_QUEUES_BASE_JSON_FALSE)
-    {
-        ngx_queues_api_invalid(api, NULL,
+    switch (value->type) {
+
+    case NGX_QUEUES_BASE_JSON_NULL:
+        return NGX_OK;
+
+    case NGX_QUEUES_BASE_JSON_FALSE:
+    case NGX_QUEUES_BASE_JSON_TRUE:
+        *flag = (value->type == NGX_QUEUES_BASE_JSON_TRUE);
+        return NGX_OK;
+
+    default:
+        ngx_queues_api_invalid(api, NULL, name, "must be true or false");
+        return NGX_ERROR;
+    }
+}
+
+
+static void
+ngx_queues_api_settings_not_fifo(ngx_queues_api_t *api)
+{
+    ngx_queues_api_invalid(api, NULL,
             &ngx_queues_api_members_of_queue[NGX_QUEUES_API_DEDUPLICATION],
-            "must be false: it is for FIFO queues, which this version does "
-            "not have");
-        return NGX_ERROR;
+            "is for FIFO queues only");
+}
+
+
+void
+ngx_queues_api_settings_error(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    switch (result->code) {
+
+    case NGX_QUEUES_STORE_NOT_FIFO:
+        ngx_queues_api_settings_not_fifo(api);
+        return;
+
+    case NGX_QUEUES_STORE_NO_DEAD_LETTER:
+        ngx_queues_api_policy_error(api, "is no queue of the project");
+        return;
+
+    case NGX_QUEUES_STORE_DEAD_LETTER_KIND:
+        ngx_queues_api_policy_error(api, "is a queue of the other kind");
+        return;
+
+    case NGX_QUEUES_STORE_DEAD_LETTER_SELF:
+        ngx_queues_api_policy_error(api, "is the queue itself");
+        return;
+
+    default:
+        ngx_queues_api_store_error(api, result);
     }
-
-    value = &values[NGX_QUEUES_API_REDRIVE];
-
-    if (value->type != NGX_QUEUES_BASE_JSON_NULL) {
-        ngx_queues_api_invalid(api, NULL,
-            &ngx_queues_api_members_of_queue[NGX_QUEUES_API_REDRIVE],
-            "must be null: this version does not have dead-letter queues");
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
 }
 
 
@@ -208,21 +277,25 @@ static ngx_int_t
 ngx_queues_api_settings_kind(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *value, ngx_str_t *kind)
 {
-    static ngx_str_t  standard = ngx_string("standard");
+    ngx_uint_t  i;
 
-    *kind = standard;
+    *kind = ngx_queues_api_kinds[0];
 
-    if (value->type == NGX_QUEUES_BASE_JSON_NULL
-        || (value->type == NGX_QUEUES_BASE_JSON_STRING
-            && ngx_queues_base_json_equal(&value->raw, kind)))
-    {
+    if (value->type == NGX_QUEUES_BASE_JSON_NULL) {
         return NGX_OK;
+    }
+
+    for (i = 0; i < 2 && value->type == NGX_QUEUES_BASE_JSON_STRING; i++) {
+        if (ngx_queues_base_json_equal(&value->raw, &ngx_queues_api_kinds[i]))
+        {
+            *kind = ngx_queues_api_kinds[i];
+            return NGX_OK;
+        }
     }
 
     ngx_queues_api_invalid(api, NULL,
                        &ngx_queues_api_members_of_queue[NGX_QUEUES_API_KIND],
-                       "must be \"standard\": this version does not have "
-                       "FIFO queues");
+                       "must be \"standard\" or \"fifo\"");
 
     return NGX_ERROR;
 }
@@ -231,10 +304,10 @@ ngx_queues_api_settings_kind(ngx_queues_api_t *api,
 size_t
 ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue)
 {
-    /* the text below with its numbers and times: 600 bytes at most */
+    /* the text below with its numbers and times: 800 bytes at most */
 
     return 1024 + queue->uuid.len + queue->id.len + queue->name.len
-           + queue->kind.len;
+           + queue->kind.len + queue->settings.dead_letter.len;
 }
 
 
@@ -242,7 +315,10 @@ u_char *
 ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
     ngx_queues_store_counts_t *counts)
 {
-    ngx_uint_t  i;
+    ngx_uint_t                    i;
+    ngx_queues_store_settings_t  *settings;
+
+    settings = &queue->settings;
 
     p = ngx_sprintf(p, "{\"queueId\":\"%V\",\"queue\":\"que_%V\","
                     "\"name\":\"%V\",\"kind\":\"%V\"",
@@ -250,11 +326,23 @@ ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
         p = ngx_sprintf(p, ",\"%V\":%L", &ngx_queues_api_members_of_queue[i],
-                        queue->settings[i]);
+                        settings->values[i]);
     }
 
-    p = ngx_sprintf(p, ",\"contentBasedDeduplication\":false,"
-                       "\"redrivePolicy\":null,\"createdAt\":\"");
+    p = ngx_sprintf(p, ",\"contentBasedDeduplication\":%s,"
+                    "\"redrivePolicy\":",
+                    settings->by_content ? "true" : "false");
+
+    if (settings->dead_letter.len) {
+        p = ngx_sprintf(p, "{\"deadLetterQueueId\":\"%V\","
+                        "\"maxReceiveCount\":%L}",
+                        &settings->dead_letter, settings->max_receives);
+
+    } else {
+        p = ngx_sprintf(p, "null");
+    }
+
+    p = ngx_sprintf(p, ",\"createdAt\":\"");
     p = ngx_queues_base_time_print(p, queue->created);
 
     p = ngx_sprintf(p, "\",\"updatedAt\":\"");
@@ -263,9 +351,10 @@ ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
 
     if (counts) {
         p = ngx_sprintf(p, ",\"counts\":{\"visible\":%L,\"inFlight\":%L,"
-                        "\"delayed\":%L,\"oldestMessageAgeSeconds\":%L}",
+                        "\"delayed\":%L,\"deadLetterSource\":%L,"
+                        "\"oldestMessageAgeSeconds\":%L}",
                         counts->visible, counts->in_flight, counts->delayed,
-                        ngx_max(counts->oldest, 0));
+                        counts->sources, ngx_max(counts->oldest, 0));
     }
 
     *p++ = '}';

@@ -14,10 +14,14 @@
 #define NGX_QUEUES_BASE_HANDLE_MAC_SIZE    32   /* SHA-256 */
 #define NGX_QUEUES_BASE_HANDLE_BLOCK_SIZE  64
 
-/* delayed stands above the 60 bits of the queue, 8 + 6 + 6 + 4 + 5 bytes */
+/* these stand above the 60 bits of the queue */
 #define NGX_QUEUES_BASE_HANDLE_DELAYED     (1ULL << 63)
-#define NGX_QUEUES_BASE_HANDLE_NUMBERS                                        \
-    (NGX_QUEUES_BASE_HANDLE_OVERHEAD - 1 - NGX_QUEUES_BASE_HANDLE_TAG_SIZE)
+#define NGX_QUEUES_BASE_HANDLE_FIFO        (1ULL << 62)
+
+/* the numbers but for the spot's minor one, and that */
+#define NGX_QUEUES_BASE_HANDLE_NUMBERS     (8 + 6 + 6 + 5)
+#define ngx_queues_base_handle_minor(kind)                                    \
+    ((kind) == NGX_QUEUES_BASE_SPOT_FIFO ? 6 : 4)
 
 /* of AES; and the longest plaintext in whole blocks */
 #define NGX_QUEUES_BASE_HANDLE_AES_BLOCK   16
@@ -51,6 +55,10 @@ static ngx_int_t ngx_queues_base_handle_crypt(
     u_char *dst);
 static ngx_int_t ngx_queues_base_handle_check(
     ngx_queues_base_handle_t *handle);
+static u_char *ngx_queues_base_handle_write(ngx_queues_base_handle_t *handle,
+    u_char *p);
+static void ngx_queues_base_handle_read(ngx_queues_base_handle_t *handle,
+    u_char *p, u_char *last);
 
 
 ngx_queues_base_handle_key_t *
@@ -194,10 +202,15 @@ ngx_queues_base_handle_key_destroy(ngx_queues_base_handle_key_t *key)
 
 
 size_t
-ngx_queues_base_handle_length(size_t project_len)
+ngx_queues_base_handle_length(ngx_queues_base_spot_kind_e kind,
+    size_t project_len)
 {
-    return ngx_queues_base_base64url_length(NGX_QUEUES_BASE_HANDLE_OVERHEAD
-                                            + project_len);
+    size_t  len;
+
+    len = 1 + NGX_QUEUES_BASE_HANDLE_TAG_SIZE + NGX_QUEUES_BASE_HANDLE_NUMBERS
+          + ngx_queues_base_handle_minor(kind) + project_len;
+
+    return ngx_queues_base_base64url_length(len);
 }
 
 
@@ -209,27 +222,15 @@ ngx_queues_base_handle_print(ngx_queues_base_handle_key_t *key,
     u_char     plain[NGX_QUEUES_BASE_HANDLE_MAX];
     u_char     sealed[NGX_QUEUES_BASE_HANDLE_MAX];
     size_t     len;
-    uint64_t   queue;
 
     if (ngx_queues_base_handle_check(handle) != NGX_OK) {
         return NULL;
     }
 
-    queue = handle->queue;
-
-    if (handle->delayed) {
-        queue |= NGX_QUEUES_BASE_HANDLE_DELAYED;
-    }
-
     end = plain;
     *end++ = NGX_QUEUES_BASE_HANDLE_VERSION;
 
-    end = ngx_queues_base_bytes_write(end, queue, 8);
-    end = ngx_queues_base_bytes_write(end, handle->generation, 6);
-    end = ngx_queues_base_bytes_write(end, handle->ms, 6);
-    end = ngx_queues_base_bytes_write(end, handle->seq, 4);
-    end = ngx_queues_base_bytes_write(end, handle->token, 5);
-    end = ngx_cpymem(end, handle->project.data, handle->project.len);
+    end = ngx_queues_base_handle_write(handle, end);
 
     len = end - plain;
 
@@ -256,12 +257,11 @@ ngx_int_t
 ngx_queues_base_handle_parse(ngx_queues_base_handle_key_t *key,
     ngx_str_t *text, ngx_queues_base_handle_t *handle, u_char *buf)
 {
-    u_char    *p, sealed[NGX_QUEUES_BASE_HANDLE_MAX];
+    u_char     sealed[NGX_QUEUES_BASE_HANDLE_MAX];
     u_char     tag[NGX_QUEUES_BASE_HANDLE_TAG_SIZE];
     size_t     len;
-    uint64_t   queue;
 
-    if (text->len < ngx_queues_base_handle_length(1)
+    if (text->len < ngx_queues_base_handle_length(NGX_QUEUES_BASE_SPOT_NEW, 1)
         || text->len > NGX_QUEUES_BASE_HANDLE_TEXT_MAX)
     {
         return NGX_ERROR;
@@ -292,18 +292,7 @@ ngx_queues_base_handle_parse(ngx_queues_base_handle_key_t *key,
         return NGX_ERROR;
     }
 
-    p = buf + 1;
-
-    queue = ngx_queues_base_bytes_read(p, 8);
-    handle->queue = queue & ~NGX_QUEUES_BASE_HANDLE_DELAYED;
-    handle->delayed = (queue & NGX_QUEUES_BASE_HANDLE_DELAYED) != 0;
-    handle->generation = ngx_queues_base_bytes_read(p + 8, 6);
-    handle->ms = ngx_queues_base_bytes_read(p + 14, 6);
-    handle->seq = (uint32_t) ngx_queues_base_bytes_read(p + 20, 4);
-    handle->token = ngx_queues_base_bytes_read(p + 24, 5);
-
-    handle->project.data = p + NGX_QUEUES_BASE_HANDLE_NUMBERS;
-    handle->project.len = len - NGX_QUEUES_BASE_HANDLE_NUMBERS;
+    ngx_queues_base_handle_read(handle, buf + 1, buf + 1 + len);
 
     return NGX_OK;
 }
@@ -316,13 +305,82 @@ ngx_queues_base_handle_check(ngx_queues_base_handle_t *handle)
         || handle->project.len > NGX_QUEUES_BASE_HANDLE_PROJECT_MAX
         || handle->queue >> 60
         || handle->generation >> 48
-        || handle->ms >> 48
+        || handle->spot.major >> 48
+        || handle->spot.minor
+           >> 8 * ngx_queues_base_handle_minor(handle->spot.kind)
         || handle->token >> 40)
     {
         return NGX_ERROR;
     }
 
     return NGX_OK;
+}
+
+
+static u_char *
+ngx_queues_base_handle_write(ngx_queues_base_handle_t *handle, u_char *p)
+{
+    uint64_t                 queue;
+    ngx_queues_base_spot_t  *spot;
+
+    queue = handle->queue;
+    spot = &handle->spot;
+
+    if (spot->kind == NGX_QUEUES_BASE_SPOT_DELAYED) {
+        queue |= NGX_QUEUES_BASE_HANDLE_DELAYED;
+    }
+
+    if (spot->kind == NGX_QUEUES_BASE_SPOT_FIFO) {
+        queue |= NGX_QUEUES_BASE_HANDLE_FIFO;
+    }
+
+    p = ngx_queues_base_bytes_write(p, queue, 8);
+    p = ngx_queues_base_bytes_write(p, handle->generation, 6);
+    p = ngx_queues_base_bytes_write(p, spot->major, 6);
+    p = ngx_queues_base_bytes_write(p, spot->minor,
+                                    ngx_queues_base_handle_minor(spot->kind));
+    p = ngx_queues_base_bytes_write(p, handle->token, 5);
+
+    return ngx_cpymem(p, handle->project.data, handle->project.len);
+}
+
+
+/* what has the right tag was written by the function above */
+
+static void
+ngx_queues_base_handle_read(ngx_queues_base_handle_t *handle, u_char *p,
+    u_char *last)
+{
+    size_t                   size;
+    uint64_t                 queue;
+    ngx_queues_base_spot_t  *spot;
+
+    spot = &handle->spot;
+    spot->kind = NGX_QUEUES_BASE_SPOT_NEW;
+
+    queue = ngx_queues_base_bytes_read(p, 8);
+
+    if (queue & NGX_QUEUES_BASE_HANDLE_DELAYED) {
+        spot->kind = NGX_QUEUES_BASE_SPOT_DELAYED;
+    }
+
+    if (queue & NGX_QUEUES_BASE_HANDLE_FIFO) {
+        spot->kind = NGX_QUEUES_BASE_SPOT_FIFO;
+    }
+
+    handle->queue = queue & NGX_QUEUES_BASE_SHORT_MASK;
+    handle->generation = ngx_queues_base_bytes_read(p + 8, 6);
+
+    size = ngx_queues_base_handle_minor(spot->kind);
+
+    spot->major = ngx_queues_base_bytes_read(p + 14, 6);
+    spot->minor = ngx_queues_base_bytes_read(p + 20, size);
+
+    p += 20 + size;
+
+    handle->token = ngx_queues_base_bytes_read(p, 5);
+    handle->project.data = p + 5;
+    handle->project.len = last - handle->project.data;
 }
 
 

@@ -10,6 +10,10 @@
  *
  * The tag as the initial vector makes it deterministic (the composition of
  * SIV, RFC 5297); the 4 bits are cleared for the text to start with "AQ".
+ *
+ *     plaintext  = numbers || project
+ *     numbers    = queue (8 bytes; the high bits say what the spot is),
+ *                  generation (6), spot (6 and 4, of FIFO 6 and 6), token (5)
  */
 
 #ifndef _NGX_QUEUES_BASE_HANDLE_H_INCLUDED_
@@ -19,9 +23,11 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 
+#include "ngx_queues_base_id.h"
+
 
 #define NGX_QUEUES_BASE_HANDLE_PROJECT_MAX  129  /* 64 "/" 64 */
-#define NGX_QUEUES_BASE_HANDLE_OVERHEAD     46   /* version, tag, numbers */
+#define NGX_QUEUES_BASE_HANDLE_OVERHEAD     48   /* version, tag, numbers */
 
 /* bytes of a sealed handle, and of its text */
 #define NGX_QUEUES_BASE_HANDLE_MAX                                            \
@@ -34,10 +40,8 @@ typedef struct {
     ngx_str_t                         project;     /* "org/project" */
     uint64_t                          queue;       /* short id, 60 bits */
     uint64_t                          generation;  /* 48 bits */
-    uint64_t                          ms;          /* 48 bits */
+    ngx_queues_base_spot_t            spot;
     uint64_t                          token;       /* 40 bits */
-    uint32_t                          seq;
-    ngx_uint_t                        delayed;     /* unsigned  delayed:1; */
 } ngx_queues_base_handle_t;
 
 
@@ -58,13 +62,16 @@ ngx_queues_base_handle_key_t *ngx_queues_base_handle_key_create(
 /* Wipes and frees; NULL is fine. */
 void ngx_queues_base_handle_key_destroy(ngx_queues_base_handle_key_t *key);
 
-/* Bytes of the text of a handle whose project has so many bytes. */
-size_t ngx_queues_base_handle_length(size_t project_len);
+/*
+ * Bytes of the text of a handle with such a spot, whose project has so many
+ * bytes.
+ */
+size_t ngx_queues_base_handle_length(ngx_queues_base_spot_kind_e kind,
+    size_t project_len);
 
 /*
- * Writes the text of a handle to p, which has room for
- * ngx_queues_base_handle_length(handle->project.len), and returns the end.
- * NULL if a field is out of its range or OpenSSL fails.
+ * Writes the text of a handle to p, which has room for its length, and returns
+ * the end.  NULL if a field is out of its range or OpenSSL fails.
  */
 u_char *ngx_queues_base_handle_print(ngx_queues_base_handle_key_t *key,
     ngx_queues_base_handle_t *handle, u_char *p);

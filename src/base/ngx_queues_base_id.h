@@ -19,6 +19,21 @@
 #define NGX_QUEUES_BASE_SHORT_MASK   0x0fffffffffffffffULL
 
 
+/* what the numbers of a message's place in its queue are */
+typedef enum {
+    NGX_QUEUES_BASE_SPOT_NEW = 0,    /* ms and sequence of a stream's entry */
+    NGX_QUEUES_BASE_SPOT_DELAYED,    /* the same, in the delayed ones' stream */
+    NGX_QUEUES_BASE_SPOT_FIFO        /* id of a group and number in it */
+} ngx_queues_base_spot_kind_e;
+
+
+typedef struct {
+    ngx_queues_base_spot_kind_e   kind;
+    uint64_t                      major;   /* 48 bits */
+    uint64_t                      minor;   /* 32 bits; of FIFO 48 */
+} ngx_queues_base_spot_t;
+
+
 #pragma GCC visibility push(hidden)
 
 

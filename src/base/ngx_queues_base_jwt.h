@@ -51,7 +51,7 @@ typedef struct {
 
 
 typedef struct {
-    ngx_str_t                      subject;    /* empty: none */
+    ngx_str_t                      subject;    /* never empty */
     int64_t                        starts;     /* good from here on */
     int64_t                        ends;       /* and no longer here, both
                                                   with the leeway */

@@ -18,6 +18,9 @@ static ngx_uint_t ngx_queues_base_jwt_for_us(
     ngx_queues_base_json_value_t *value, const ngx_str_t *audience);
 static ngx_uint_t ngx_queues_base_jwt_is(ngx_queues_base_json_value_t *value,
     const ngx_str_t *text);
+static ngx_int_t ngx_queues_base_jwt_subject(
+    ngx_queues_base_jwt_object_t *object, u_char *room, ngx_str_t *subject,
+    const char **error);
 static ngx_int_t ngx_queues_base_jwt_find_roles(
     ngx_queues_base_jwt_object_t *object, const ngx_str_t *path,
     ngx_queues_base_json_value_t *roles, const char **error);
@@ -33,41 +36,23 @@ ngx_queues_base_jwt_claims(ngx_queues_base_json_value_t *payload,
     const ngx_queues_base_jwt_rules_t *rules, int64_t now, u_char *room,
     ngx_queues_base_jwt_claims_t *claims, const char **error)
 {
-    u_char                        *last;
-    ngx_queues_base_json_value_t  *value, roles;
+    ngx_queues_base_json_value_t   roles;
     ngx_queues_base_jwt_object_t   object;
 
-    static ngx_str_t  sub = ngx_string("sub");
-
     claims->ngrants = 0;
-    claims->subject.data = room;
-    claims->subject.len = 0;
 
     if (ngx_queues_base_jwt_members(payload, &object, error) != NGX_OK
         || ngx_queues_base_jwt_times(&object, rules->leeway, now, claims,
                                      error)
            != NGX_OK
-        || ngx_queues_base_jwt_parties(&object, rules, error) != NGX_OK)
+        || ngx_queues_base_jwt_parties(&object, rules, error) != NGX_OK
+        || ngx_queues_base_jwt_subject(&object, room, &claims->subject, error)
+           != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    value = ngx_queues_base_jwt_member(&object, &sub);
-
-    if (value) {
-        if (value->type != NGX_QUEUES_BASE_JSON_STRING
-            || ngx_queues_base_json_decoded_length(&value->raw)
-               > NGX_QUEUES_BASE_JWT_SUBJECT_MAX)
-        {
-            *error = "has a \"sub\" that is not a string of at most 255 bytes";
-            return NGX_ERROR;
-        }
-
-        last = ngx_queues_base_json_decode(room, &value->raw);
-
-        claims->subject.len = last - room;
-        room = last;
-    }
+    room += claims->subject.len;
 
     switch (ngx_queues_base_jwt_find_roles(&object, &rules->roles, &roles,
                                            error))
@@ -268,6 +253,46 @@ ngx_queues_base_jwt_is(ngx_queues_base_json_value_t *value,
 
     return value->type == NGX_QUEUES_BASE_JSON_STRING
            && ngx_queues_base_json_equal(&value->raw, &raw);
+}
+
+
+/* the name of the principal, which tells principals apart */
+
+static ngx_int_t
+ngx_queues_base_jwt_subject(ngx_queues_base_jwt_object_t *object,
+    u_char *room, ngx_str_t *subject, const char **error)
+{
+    size_t                         i;
+    ngx_queues_base_json_value_t  *value;
+
+    static ngx_str_t  sub = ngx_string("sub");
+
+    *error = "has no \"sub\" of 1 to 255 bytes without control characters";
+
+    value = ngx_queues_base_jwt_member(object, &sub);
+
+    if (value == NULL || value->type != NGX_QUEUES_BASE_JSON_STRING) {
+        return NGX_ERROR;
+    }
+
+    subject->data = room;
+    subject->len = ngx_queues_base_json_decoded_length(&value->raw);
+
+    if (subject->len == 0
+        || subject->len > NGX_QUEUES_BASE_JWT_SUBJECT_MAX)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_queues_base_json_decode(room, &value->raw);
+
+    for (i = 0; i < subject->len; i++) {
+        if (room[i] < ' ' || room[i] == 0x7f) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
 }
 
 

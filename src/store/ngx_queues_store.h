@@ -19,6 +19,8 @@
 #define NGX_QUEUES_STORE_ROOT_PREFIX     "ngxq:{"
 #define NGX_QUEUES_STORE_BATCH_MAX       10
 
+#define NGX_QUEUES_STORE_HASH_SIZE       32    /* SHA-256 */
+
 
 typedef enum {
     NGX_QUEUES_STORE_OK = 0,
@@ -27,7 +29,22 @@ typedef enum {
     NGX_QUEUES_STORE_EXISTS,
     NGX_QUEUES_STORE_ID_TAKEN,
     NGX_QUEUES_STORE_IN_USE,
-    NGX_QUEUES_STORE_TOO_BIG
+    NGX_QUEUES_STORE_TOO_BIG,
+
+    NGX_QUEUES_STORE_IS_FIFO,            /* send, without groups */
+    NGX_QUEUES_STORE_NOT_FIFO,           /* send with groups, update */
+    NGX_QUEUES_STORE_NO_DEDUPLICATION,   /* send: an id is needed */
+
+    /* create, update: there is none, is of the other kind, the queue itself */
+    NGX_QUEUES_STORE_NO_DEAD_LETTER,
+    NGX_QUEUES_STORE_DEAD_LETTER_KIND,
+    NGX_QUEUES_STORE_DEAD_LETTER_SELF,
+
+    NGX_QUEUES_STORE_CONFLICT,           /* create: key with another hash */
+
+    NGX_QUEUES_STORE_NO_DESTINATION,     /* redrive: likewise */
+    NGX_QUEUES_STORE_DESTINATION_KIND,
+    NGX_QUEUES_STORE_DESTINATION_SELF
 } ngx_queues_store_code_e;
 
 
@@ -42,15 +59,31 @@ typedef enum {
 } ngx_queues_store_setting_e;
 
 
+/* what an update leaves alone is -1 */
 typedef struct {
-    ngx_str_t                 id;        /* 12 characters */
-    ngx_str_t                 uuid;
-    ngx_str_t                 name;
-    ngx_str_t                 kind;
-    int64_t                   settings[NGX_QUEUES_STORE_NSETTINGS];
-    int64_t                   created;   /* seconds */
-    int64_t                   updated;
+    int64_t                   values[NGX_QUEUES_STORE_NSETTINGS];
+    int64_t                   by_content;    /* deduplication: 0, 1 */
+    int64_t                   max_receives;  /* 0: no dead-letter queue */
+    ngx_str_t                 dead_letter;   /* a ref; in results the UUID */
+} ngx_queues_store_settings_t;
+
+
+typedef struct {
+    ngx_str_t                    id;         /* 12 characters */
+    ngx_str_t                    uuid;
+    ngx_str_t                    name;
+    ngx_str_t                    kind;
+    ngx_queues_store_settings_t  settings;
+    int64_t                      created;    /* seconds */
+    int64_t                      updated;
 } ngx_queues_store_queue_t;
+
+
+/* what makes a create that comes again the same one */
+typedef struct {
+    u_char                    key[NGX_QUEUES_STORE_HASH_SIZE];
+    u_char                    body[NGX_QUEUES_STORE_HASH_SIZE];
+} ngx_queues_store_once_t;
 
 
 typedef struct {
@@ -58,15 +91,8 @@ typedef struct {
     int64_t                   in_flight;
     int64_t                   delayed;
     int64_t                   oldest;    /* seconds, -1: no message */
+    int64_t                   sources;   /* queues that it is dead-letter of */
 } ngx_queues_store_counts_t;
-
-
-/* where a message stands in its queue; its messageId is made of it */
-typedef struct {
-    uint64_t                  ms;
-    uint32_t                  seq;
-    ngx_uint_t                delayed;   /* unsigned  delayed:1; */
-} ngx_queues_store_id_t;
 
 
 typedef struct {
@@ -75,26 +101,56 @@ typedef struct {
 } ngx_queues_store_place_t;
 
 
+/*
+ * Where a message was first sent, of which its messageId is made: a spot in a
+ * stream.  If it was moved to a dead-letter queue, also from where, after how
+ * many receives and when.
+ */
+typedef struct {
+    ngx_queues_store_place_t  place;
+    ngx_queues_base_spot_t    spot;
+    uint64_t                  source;    /* short id, 0: it was not */
+    uint64_t                  receives;
+    uint64_t                  moved;     /* ms */
+} ngx_queues_store_origin_t;
+
+
 typedef struct {
     int64_t                   delay;     /* -1: the queue's */
     size_t                    length;    /* of the body once decoded */
     ngx_str_t                 body;      /* raw JSON text */
     ngx_str_t                 attributes;
+
+    /* send_fifo */
+    ngx_str_t                 group;
+    ngx_str_t                 id;        /* of deduplication; empty: by */
+    u_char                    hash[NGX_QUEUES_STORE_HASH_SIZE];
+                                         /* that of the decoded body */
 } ngx_queues_store_send_t;
 
 
 typedef struct {
-    ngx_queues_store_id_t     id;
-    ngx_str_t                 body;
-    ngx_str_t                 attributes;
-    uint64_t                  count;
-    uint64_t                  first;     /* ms */
+    ngx_queues_store_place_t  place;     /* a duplicate's: of the first one */
+    ngx_queues_base_spot_t    spot;
+    uint64_t                  seq;       /* in its group; 0: no FIFO queue */
+    ngx_uint_t                duplicate; /* unsigned  duplicate:1; */
+} ngx_queues_store_sent_t;
+
+
+typedef struct {
+    ngx_queues_base_spot_t     spot;     /* where it is, for its receipts */
+    ngx_queues_store_origin_t  origin;
+    ngx_str_t                  group;    /* FIFO only */
+    ngx_str_t                  body;
+    ngx_str_t                  attributes;
+    uint64_t                   count;
+    uint64_t                   first;    /* ms, 0: never received */
 } ngx_queues_store_message_t;
 
 
 typedef struct {
     ngx_queues_store_place_t  place;
-    ngx_queues_store_id_t     id;
+    ngx_queues_base_spot_t    spot;
     uint64_t                  token;
     int64_t                   visibility;
 } ngx_queues_store_receipt_t;
@@ -107,6 +163,13 @@ typedef struct {
 } ngx_queues_store_receive_t;
 
 
+typedef enum {
+    NGX_QUEUES_STORE_PEEK_VISIBLE = 0,
+    NGX_QUEUES_STORE_PEEK_IN_FLIGHT,
+    NGX_QUEUES_STORE_PEEK_DELAYED
+} ngx_queues_store_peek_e;
+
+
 /*
  * One result for all operations.  It and all that it points to live until
  * done returns.
@@ -117,18 +180,21 @@ typedef struct {
 
     ngx_queues_store_queue_t     *queues;     /* create, get, update, list */
     ngx_uint_t                    nqueues;
-    ngx_uint_t                    more;       /* count, list */
+    ngx_uint_t                    more;       /* count, list, redrive */
     ngx_queues_store_counts_t     counts;     /* count */
 
-    ngx_queues_store_place_t      place;      /* send, receive */
-    ngx_queues_store_id_t        *ids;        /* send */
-    ngx_uint_t                    nids;
+    ngx_queues_store_sent_t      *sent;       /* send */
+    ngx_uint_t                    nsent;
 
-    ngx_queues_store_message_t   *messages;   /* receive */
+    ngx_queues_store_place_t      place;      /* receive, peek */
+    ngx_queues_store_message_t   *messages;
     ngx_uint_t                    nmessages;
     uint64_t                      token;
     int64_t                       wait;       /* seconds, the one in force */
     int64_t                       next;       /* ms, -1: nothing is due */
+
+    int64_t                       moved;      /* redrive */
+    int64_t                       remaining;
 
     ngx_uint_t                    index;      /* too big: which one */
     int64_t                       limit;      /* and what is allowed */
@@ -151,9 +217,11 @@ typedef void (*ngx_queues_store_done_pt)(void *data,
  * not called.  The arguments are copied.  root is "ngxq:{org/project}", ref
  * names a queue as docs/redis.md says.
  */
+
+/* once: NULL where no key came with the request */
 ngx_int_t ngx_queues_store_queue_create(ngx_str_t *root,
-    ngx_queues_store_queue_t *queue, ngx_queues_store_done_pt done,
-    void *data);
+    ngx_queues_store_queue_t *queue, ngx_queues_store_once_t *once,
+    ngx_queues_store_done_pt done, void *data);
 ngx_int_t ngx_queues_store_queue_get(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data);
 ngx_int_t ngx_queues_store_queue_count(ngx_str_t *root, ngx_str_t *ref,
@@ -162,15 +230,29 @@ ngx_int_t ngx_queues_store_queue_list(ngx_str_t *root, ngx_str_t *prefix,
     ngx_str_t *after, ngx_uint_t limit, ngx_queues_store_done_pt done,
     void *data);
 
-/* Changes the settings that are not negative. */
+/*
+ * Changes the settings that are not -1; dead_letter goes with max_receives.
+ */
 ngx_int_t ngx_queues_store_queue_update(ngx_str_t *root, ngx_str_t *ref,
-    int64_t *settings, ngx_queues_store_done_pt done, void *data);
+    ngx_queues_store_settings_t *settings, ngx_queues_store_done_pt done,
+    void *data);
 ngx_int_t ngx_queues_store_queue_purge(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data);
 ngx_int_t ngx_queues_store_queue_delete(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data);
 
+/*
+ * A bounded step of moving messages of a dead-letter queue back to where they
+ * came from, or to a destination that is not empty.
+ */
+ngx_int_t ngx_queues_store_queue_redrive(ngx_str_t *root, ngx_str_t *ref,
+    ngx_str_t *destination, ngx_uint_t limit, ngx_queues_store_done_pt done,
+    void *data);
+
 ngx_int_t ngx_queues_store_send(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_send_t *messages, ngx_uint_t n,
+    ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_send_fifo(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_send_t *messages, ngx_uint_t n,
     ngx_queues_store_done_pt done, void *data);
 
@@ -181,6 +263,11 @@ ngx_int_t ngx_queues_store_send(ngx_str_t *root, ngx_str_t *ref,
 ngx_int_t ngx_queues_store_receive(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_receive_t *receive, ngx_queues_store_done_pt done,
     void *data);
+
+/* At most 100 messages as they are, without receiving them. */
+ngx_int_t ngx_queues_store_peek(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_peek_e state, ngx_uint_t limit,
+    ngx_queues_store_done_pt done, void *data);
 
 /* The receipts are all of one project. */
 ngx_int_t ngx_queues_store_ack(ngx_str_t *root,
@@ -195,7 +282,7 @@ ngx_int_t ngx_queues_store_visibility(ngx_str_t *root,
  * for it: where it fails they come back when their visibility ends.
  */
 void ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
-    uint64_t token, ngx_queues_store_id_t *ids, ngx_uint_t n);
+    uint64_t token, ngx_queues_base_spot_t *spots, ngx_uint_t n);
 
 /* 1 while a link to the store is up. */
 ngx_uint_t ngx_queues_store_ready(void);
@@ -209,6 +296,15 @@ ngx_int_t ngx_queues_store_watch(ngx_str_t *root);
 
 /* Random bytes for tokens and ids.  NGX_ERROR if there are none. */
 ngx_int_t ngx_queues_store_random(u_char *p, size_t len);
+
+/*
+ * Due work, done by the workers without being asked: dead letters, retention.
+ * load is the master's, after each reading of the configuration.  init comes
+ * before the links', exit after theirs, as that answers what is open.
+ */
+void ngx_queues_store_maintain_load(void);
+ngx_int_t ngx_queues_store_maintain_init(ngx_cycle_t *cycle);
+void ngx_queues_store_maintain_exit(ngx_cycle_t *cycle);
 
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
 
 #include "ngx_queues_store_call.h"
+#include "ngx_queues_store_maintain.h"
 
 #include <openssl/rand.h>
 
@@ -14,6 +15,8 @@ static void ngx_queues_store_call_done(void *data,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
 static void ngx_queues_store_call_late(ngx_queues_store_call_t *call,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
+static void ngx_queues_store_call_note(ngx_queues_store_call_t *call,
+    ngx_queues_redis_result_e rc);
 static void ngx_queues_store_call_error(ngx_queues_store_call_t *call,
     ngx_str_t *text, ngx_queues_store_result_t *result);
 static void ngx_queues_store_call_too_big(ngx_queues_store_call_t *call,
@@ -28,6 +31,16 @@ static ngx_queues_store_error_t  ngx_queues_store_errors[] = {
     { ngx_string("IDTAKEN"), NGX_QUEUES_STORE_ID_TAKEN },
     { ngx_string("INUSE"), NGX_QUEUES_STORE_IN_USE },
     { ngx_string("TOOBIG"), NGX_QUEUES_STORE_TOO_BIG },
+    { ngx_string("ISFIFO"), NGX_QUEUES_STORE_IS_FIFO },
+    { ngx_string("NOTFIFO"), NGX_QUEUES_STORE_NOT_FIFO },
+    { ngx_string("NODEDUP"), NGX_QUEUES_STORE_NO_DEDUPLICATION },
+    { ngx_string("NODLQ"), NGX_QUEUES_STORE_NO_DEAD_LETTER },
+    { ngx_string("DLQKIND"), NGX_QUEUES_STORE_DEAD_LETTER_KIND },
+    { ngx_string("DLQSELF"), NGX_QUEUES_STORE_DEAD_LETTER_SELF },
+    { ngx_string("CONFLICT"), NGX_QUEUES_STORE_CONFLICT },
+    { ngx_string("NODEST"), NGX_QUEUES_STORE_NO_DESTINATION },
+    { ngx_string("DESTKIND"), NGX_QUEUES_STORE_DESTINATION_KIND },
+    { ngx_string("DESTSELF"), NGX_QUEUES_STORE_DESTINATION_SELF },
     { ngx_null_string, NGX_QUEUES_STORE_OK }
 };
 
@@ -89,6 +102,8 @@ ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
 
     ngx_queues_store_result_t  result;
 
+    ngx_queues_store_call_note(call, rc);
+
     if (call->answered) {
         ngx_queues_store_call_late(call, rc, reply);
         return;
@@ -141,7 +156,7 @@ ngx_queues_store_call_late(ngx_queues_store_call_t *call,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply)
 {
     ngx_uint_t                  i, n;
-    ngx_queues_store_id_t       ids[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_queues_base_spot_t      spots[NGX_QUEUES_STORE_BATCH_MAX];
     ngx_queues_store_result_t   result;
 
     if (rc == NGX_QUEUES_REDIS_OK && call->undo) {
@@ -152,11 +167,11 @@ ngx_queues_store_call_late(ngx_queues_store_call_t *call,
             n = ngx_min(result.nmessages, NGX_QUEUES_STORE_BATCH_MAX);
 
             for (i = 0; i < n; i++) {
-                ids[i] = result.messages[i].id;
+                spots[i] = result.messages[i].spot;
             }
 
             ngx_queues_store_undo(&call->root, &result.place, call->token,
-                                  ids, n);
+                                  spots, n);
         }
     }
 
@@ -165,6 +180,25 @@ ngx_queues_store_call_late(ngx_queues_store_call_t *call,
     }
 
     ngx_free(call);
+}
+
+
+/*
+ * What was executed, or perhaps was, may have made something due.  Not so what
+ * was refused: who asks for queues that do not exist is not to fill tables.
+ */
+
+static void
+ngx_queues_store_call_note(ngx_queues_store_call_t *call,
+    ngx_queues_redis_result_e rc)
+{
+    if (call->reads) {
+        return;
+    }
+
+    if (rc == NGX_QUEUES_REDIS_OK || rc == NGX_QUEUES_REDIS_LOST) {
+        ngx_queues_store_maintain_note(&call->root);
+    }
 }
 
 
@@ -232,194 +266,6 @@ ngx_queues_store_call_too_big(ngx_queues_store_call_t *call, u_char *p,
             return;
         }
     }
-}
-
-
-u_char *
-ngx_queues_store_number_arg(ngx_str_t *arg, u_char *p, int64_t n)
-{
-    arg->data = p;
-
-    if (n >= 0) {
-        p = ngx_queues_base_decimal_print(p, (uint64_t) n);
-    }
-
-    /* negative: an empty argument, "the queue's own" */
-
-    arg->len = p - arg->data;
-
-    return p;
-}
-
-
-u_char *
-ngx_queues_store_short_arg(ngx_str_t *arg, u_char *p, uint64_t id)
-{
-    arg->data = p;
-    p = ngx_queues_base_short_print(p, id);
-    arg->len = p - arg->data;
-
-    return p;
-}
-
-
-u_char *
-ngx_queues_store_id_arg(ngx_str_t *arg, u_char *p, ngx_queues_store_id_t *id)
-{
-    arg->data = p;
-
-    if (id->delayed) {
-        *p++ = 'z';
-    }
-
-    p = ngx_queues_base_decimal_print(p, id->ms);
-    *p++ = '-';
-    p = ngx_queues_base_decimal_print(p, id->seq);
-
-    arg->len = p - arg->data;
-
-    return p;
-}
-
-
-ngx_int_t
-ngx_queues_store_integer(ngx_queues_redis_reply_t *elt, int64_t *n)
-{
-    if (elt->type != NGX_QUEUES_REDIS_INTEGER) {
-        return NGX_ERROR;
-    }
-
-    *n = elt->integer;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_queues_store_string(ngx_queues_redis_reply_t *elt, ngx_str_t *str)
-{
-    if (elt->type != NGX_QUEUES_REDIS_STRING) {
-        return NGX_ERROR;
-    }
-
-    *str = elt->str;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_queues_store_word(ngx_str_t *text, ngx_str_t *word)
-{
-    u_char  *last;
-
-    if (text->len == 0) {
-        return NGX_ERROR;
-    }
-
-    last = ngx_strlchr(text->data, text->data + text->len, ' ');
-
-    if (last == NULL) {
-        *word = *text;
-        text->data += text->len;
-        text->len = 0;
-
-        return NGX_OK;
-    }
-
-    word->data = text->data;
-    word->len = last - text->data;
-
-    text->data += word->len + 1;
-    text->len -= word->len + 1;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_queues_store_id(ngx_str_t *text, ngx_queues_store_id_t *id)
-{
-    u_char     *p, *last, *dash;
-    uint64_t    seq;
-    ngx_str_t   word;
-
-    if (text->len == 0) {
-        return NGX_ERROR;
-    }
-
-    p = text->data;
-    last = p + text->len;
-
-    id->delayed = (*p == 'z');
-    p += id->delayed;
-
-    dash = ngx_strlchr(p, last, '-');
-    if (dash == NULL) {
-        return NGX_ERROR;
-    }
-
-    word.data = p;
-    word.len = dash - p;
-
-    if (ngx_queues_base_decimal_parse(&word, &id->ms) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    word.data = dash + 1;
-    word.len = last - word.data;
-
-    if (ngx_queues_base_decimal_parse(&word, &seq) != NGX_OK
-        || seq > 0xffffffff)
-    {
-        return NGX_ERROR;
-    }
-
-    id->seq = (uint32_t) seq;
-
-    return NGX_OK;
-}
-
-
-/* Q G */
-
-ngx_int_t
-ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
-    ngx_queues_store_place_t *place)
-{
-    int64_t    n;
-    ngx_str_t  id;
-
-    if (ngx_queues_store_string(&elts[0], &id) != NGX_OK
-        || ngx_queues_base_short_parse(&id, &place->queue) != NGX_OK
-        || ngx_queues_store_integer(&elts[1], &n) != NGX_OK
-        || n < 0)
-    {
-        return NGX_ERROR;
-    }
-
-    place->generation = (uint64_t) n;
-
-    return NGX_OK;
-}
-
-
-/* the same as the first words of a string */
-
-ngx_int_t
-ngx_queues_store_place_words(ngx_str_t *text, ngx_queues_store_place_t *place)
-{
-    ngx_str_t  word;
-
-    if (ngx_queues_store_word(text, &word) != NGX_OK
-        || ngx_queues_base_short_parse(&word, &place->queue) != NGX_OK
-        || ngx_queues_store_word(text, &word) != NGX_OK
-        || ngx_queues_base_decimal_parse(&word, &place->generation) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
 }
 
 

@@ -13,7 +13,10 @@
 
 
 /* "z" ms "-" seq, and the largest numbers of the arguments */
-#define NGX_QUEUES_STORE_ID_MAX   (2 + 2 * NGX_QUEUES_BASE_DECIMAL_MAX)
+#define NGX_QUEUES_STORE_SPOT_MAX   (2 + 2 * NGX_QUEUES_BASE_DECIMAL_MAX)
+
+/* elements of a reply of receive before the messages */
+#define NGX_QUEUES_STORE_HEAD_ELTS  5
 
 
 typedef struct ngx_queues_store_call_s  ngx_queues_store_call_t;
@@ -41,6 +44,7 @@ struct ngx_queues_store_call_s {
 
     ngx_uint_t                   nreceipts;   /* ack, visibility */
 
+    ngx_uint_t                   reads;       /* unsigned  reads:1; */
     ngx_uint_t                   answered;    /* unsigned  answered:1; */
 };
 
@@ -60,8 +64,8 @@ ngx_int_t ngx_queues_store_call_start(ngx_queues_store_call_t *call,
 /* Arguments: the text is written to p, which has room; returns its end. */
 u_char *ngx_queues_store_number_arg(ngx_str_t *arg, u_char *p, int64_t n);
 u_char *ngx_queues_store_short_arg(ngx_str_t *arg, u_char *p, uint64_t id);
-u_char *ngx_queues_store_id_arg(ngx_str_t *arg, u_char *p,
-    ngx_queues_store_id_t *id);
+u_char *ngx_queues_store_spot_arg(ngx_str_t *arg, u_char *p,
+    ngx_queues_base_spot_t *spot);
 
 /* Elements of a reply; NGX_ERROR if it is something else. */
 ngx_int_t ngx_queues_store_integer(ngx_queues_redis_reply_t *elt, int64_t *n);
@@ -71,13 +75,29 @@ ngx_int_t ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
     ngx_queues_store_place_t *place);
 
 /*
- * Words of a string, each followed by one blank or the end: takes the first
- * off text.  NGX_ERROR where there is none.
+ * Words of a string, each followed by one separator or the end: takes the
+ * first off text.  NGX_ERROR where there is none.
  */
-ngx_int_t ngx_queues_store_word(ngx_str_t *text, ngx_str_t *word);
-ngx_int_t ngx_queues_store_id(ngx_str_t *word, ngx_queues_store_id_t *id);
-ngx_int_t ngx_queues_store_place_words(ngx_str_t *text,
+ngx_int_t ngx_queues_store_word(ngx_str_t *text, u_char separator,
+    ngx_str_t *word);
+ngx_int_t ngx_queues_store_number(ngx_str_t *text, u_char separator,
+    uint64_t *n);
+ngx_int_t ngx_queues_store_place_words(ngx_str_t *text, u_char separator,
     ngx_queues_store_place_t *place);
+
+/* "ms-seq", of a delayed one with a "z" before it */
+ngx_int_t ngx_queues_store_spot(ngx_str_t *word, ngx_queues_base_spot_t *spot);
+
+/* "Q,G,id" and, of a dead letter, ",source,count,moment" */
+ngx_int_t ngx_queues_store_origin(ngx_str_t *text,
+    ngx_queues_store_origin_t *origin);
+
+/*
+ * The messages of a receive from a FIFO queue: text has the words after the
+ * moment now, elt is the first element after the head.
+ */
+ngx_int_t ngx_queues_store_fifo_parse(ngx_queues_redis_reply_t *reply,
+    ngx_str_t *text, uint64_t now, ngx_queues_store_result_t *result);
 
 
 #pragma GCC visibility pop

@@ -3,9 +3,14 @@
 
 
 #define NGX_QUEUES_STORE_QUEUE_ELTS    14
+#define NGX_QUEUES_STORE_COUNT_ELTS    6    /* of queue_count after these */
 
 
 static ngx_int_t ngx_queues_store_queue_call(const char *function,
+    ngx_str_t *root, ngx_str_t *args, ngx_uint_t nargs,
+    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
+    void *data);
+static ngx_int_t ngx_queues_store_queue_read(const char *function,
     ngx_str_t *root, ngx_str_t *args, ngx_uint_t nargs,
     ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
     void *data);
@@ -17,6 +22,9 @@ static ngx_int_t ngx_queues_store_queue_parse_count(
 static ngx_int_t ngx_queues_store_queue_parse_list(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_store_queue_parse_redrive(
+    ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
+    ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_queue_parse_done(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
@@ -26,7 +34,7 @@ static ngx_int_t ngx_queues_store_queue_elts(ngx_queues_redis_reply_t *elts,
 
 /* names of the settings in queue_update, in the order of the enum */
 
-static ngx_str_t  ngx_queues_store_settings[] = {
+static ngx_str_t  ngx_queues_store_names[] = {
     ngx_string("vt"),
     ngx_string("wait"),
     ngx_string("ret"),
@@ -37,12 +45,17 @@ static ngx_str_t  ngx_queues_store_settings[] = {
 
 ngx_int_t
 ngx_queues_store_queue_create(ngx_str_t *root, ngx_queues_store_queue_t *queue,
-    ngx_queues_store_done_pt done, void *data)
+    ngx_queues_store_once_t *once, ngx_queues_store_done_pt done, void *data)
 {
-    u_char      *p;
-    u_char       buf[NGX_QUEUES_STORE_NSETTINGS * NGX_QUEUES_BASE_DECIMAL_MAX];
-    ngx_str_t    args[4 + NGX_QUEUES_STORE_NSETTINGS + 3];
-    ngx_uint_t   i, n;
+    u_char                       *p;
+    u_char                        buf[(NGX_QUEUES_STORE_NSETTINGS + 2)
+                                      * NGX_QUEUES_BASE_DECIMAL_MAX];
+    u_char                        hex[4 * NGX_QUEUES_STORE_HASH_SIZE];
+    ngx_str_t                     args[4 + NGX_QUEUES_STORE_NSETTINGS + 5];
+    ngx_uint_t                    i, n;
+    ngx_queues_store_settings_t  *settings;
+
+    settings = &queue->settings;
 
     n = 0;
 
@@ -54,19 +67,26 @@ ngx_queues_store_queue_create(ngx_str_t *root, ngx_queues_store_queue_t *queue,
     p = buf;
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
-        p = ngx_queues_store_number_arg(&args[n++], p, queue->settings[i]);
+        p = ngx_queues_store_number_arg(&args[n++], p, settings->values[i]);
     }
 
-    /* no deduplication by content, no dead-letter queue */
+    p = ngx_queues_store_number_arg(&args[n++], p, settings->by_content);
+    args[n++] = settings->dead_letter;
+    (void) ngx_queues_store_number_arg(&args[n++], p, settings->max_receives);
 
-    ngx_str_set(&args[n], "0");
-    n++;
+    if (once) {
+        p = hex;
 
-    ngx_str_null(&args[n]);
-    n++;
+        args[n].data = p;
+        p = ngx_hex_dump(p, once->key, NGX_QUEUES_STORE_HASH_SIZE);
+        args[n].len = p - args[n].data;
+        n++;
 
-    ngx_str_set(&args[n], "0");
-    n++;
+        args[n].data = p;
+        p = ngx_hex_dump(p, once->body, NGX_QUEUES_STORE_HASH_SIZE);
+        args[n].len = p - args[n].data;
+        n++;
+    }
 
     return ngx_queues_store_queue_call("queue_create", root, args, n,
                                        ngx_queues_store_queue_parse, done,
@@ -78,7 +98,7 @@ ngx_int_t
 ngx_queues_store_queue_get(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_queue_call("queue_get", root, ref, 1,
+    return ngx_queues_store_queue_read("queue_get", root, ref, 1,
                                        ngx_queues_store_queue_parse, done,
                                        data);
 }
@@ -88,7 +108,7 @@ ngx_int_t
 ngx_queues_store_queue_count(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_queue_call("queue_count", root, ref, 1,
+    return ngx_queues_store_queue_read("queue_count", root, ref, 1,
                                        ngx_queues_store_queue_parse_count,
                                        done, data);
 }
@@ -106,7 +126,7 @@ ngx_queues_store_queue_list(ngx_str_t *root, ngx_str_t *prefix,
     args[1] = *after;
     (void) ngx_queues_store_number_arg(&args[2], buf, limit);
 
-    return ngx_queues_store_queue_call("queue_list", root, args, 3,
+    return ngx_queues_store_queue_read("queue_list", root, args, 3,
                                        ngx_queues_store_queue_parse_list,
                                        done, data);
 }
@@ -114,11 +134,13 @@ ngx_queues_store_queue_list(ngx_str_t *root, ngx_str_t *prefix,
 
 ngx_int_t
 ngx_queues_store_queue_update(ngx_str_t *root, ngx_str_t *ref,
-    int64_t *settings, ngx_queues_store_done_pt done, void *data)
+    ngx_queues_store_settings_t *settings, ngx_queues_store_done_pt done,
+    void *data)
 {
     u_char      *p;
-    u_char       buf[NGX_QUEUES_STORE_NSETTINGS * NGX_QUEUES_BASE_DECIMAL_MAX];
-    ngx_str_t    args[1 + 2 * NGX_QUEUES_STORE_NSETTINGS];
+    u_char       buf[(NGX_QUEUES_STORE_NSETTINGS + 2)
+                     * NGX_QUEUES_BASE_DECIMAL_MAX];
+    ngx_str_t    args[1 + 2 * (NGX_QUEUES_STORE_NSETTINGS + 3)];
     ngx_uint_t   i, n;
 
     n = 0;
@@ -127,12 +149,32 @@ ngx_queues_store_queue_update(ngx_str_t *root, ngx_str_t *ref,
     args[n++] = *ref;
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
-        if (settings[i] < 0) {
+        if (settings->values[i] < 0) {
             continue;
         }
 
-        args[n++] = ngx_queues_store_settings[i];
-        p = ngx_queues_store_number_arg(&args[n++], p, settings[i]);
+        args[n++] = ngx_queues_store_names[i];
+        p = ngx_queues_store_number_arg(&args[n++], p, settings->values[i]);
+    }
+
+    if (settings->by_content >= 0) {
+        ngx_str_set(&args[n], "cbd");
+        n++;
+
+        p = ngx_queues_store_number_arg(&args[n++], p, settings->by_content);
+    }
+
+    if (settings->max_receives >= 0) {
+        ngx_str_set(&args[n], "dlq");
+        n++;
+
+        args[n++] = settings->dead_letter;
+
+        ngx_str_set(&args[n], "mrc");
+        n++;
+
+        (void) ngx_queues_store_number_arg(&args[n++], p,
+                                           settings->max_receives);
     }
 
     return ngx_queues_store_queue_call("queue_update", root, args, n,
@@ -161,6 +203,24 @@ ngx_queues_store_queue_delete(ngx_str_t *root, ngx_str_t *ref,
 }
 
 
+ngx_int_t
+ngx_queues_store_queue_redrive(ngx_str_t *root, ngx_str_t *ref,
+    ngx_str_t *destination, ngx_uint_t limit, ngx_queues_store_done_pt done,
+    void *data)
+{
+    u_char     buf[NGX_QUEUES_BASE_DECIMAL_MAX];
+    ngx_str_t  args[3];
+
+    args[0] = *ref;
+    args[1] = *destination;
+    (void) ngx_queues_store_number_arg(&args[2], buf, limit);
+
+    return ngx_queues_store_queue_call("redrive", root, args, 3,
+                                       ngx_queues_store_queue_parse_redrive,
+                                       done, data);
+}
+
+
 static ngx_int_t
 ngx_queues_store_queue_call(const char *function, ngx_str_t *root,
     ngx_str_t *args, ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
@@ -172,6 +232,26 @@ ngx_queues_store_queue_call(const char *function, ngx_str_t *root,
     if (call == NULL) {
         return NGX_ERROR;
     }
+
+    return ngx_queues_store_call_start(call, function, args, nargs);
+}
+
+
+/* likewise, for what makes nothing due */
+
+static ngx_int_t
+ngx_queues_store_queue_read(const char *function, ngx_str_t *root,
+    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
+    ngx_queues_store_done_pt done, void *data)
+{
+    ngx_queues_store_call_t  *call;
+
+    call = ngx_queues_store_call_create(root, parse, done, data);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->reads = 1;
 
     return ngx_queues_store_call_start(call, function, args, nargs);
 }
@@ -210,7 +290,8 @@ ngx_queues_store_queue_parse_count(ngx_queues_store_call_t *call,
     ngx_queues_store_counts_t  *counts;
 
     if (ngx_queues_store_queue_parse(call, reply, result) != NGX_OK
-        || reply->nelts != NGX_QUEUES_STORE_QUEUE_ELTS + 5)
+        || reply->nelts != NGX_QUEUES_STORE_QUEUE_ELTS
+                           + NGX_QUEUES_STORE_COUNT_ELTS)
     {
         return NGX_ERROR;
     }
@@ -222,7 +303,8 @@ ngx_queues_store_queue_parse_count(ngx_queues_store_call_t *call,
         || ngx_queues_store_integer(&elt[1], &counts->visible) != NGX_OK
         || ngx_queues_store_integer(&elt[2], &counts->in_flight) != NGX_OK
         || ngx_queues_store_integer(&elt[3], &counts->delayed) != NGX_OK
-        || ngx_queues_store_integer(&elt[4], &counts->oldest) != NGX_OK)
+        || ngx_queues_store_integer(&elt[4], &counts->oldest) != NGX_OK
+        || ngx_queues_store_integer(&elt[5], &counts->sources) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -278,6 +360,30 @@ ngx_queues_store_queue_parse_list(ngx_queues_store_call_t *call,
 }
 
 
+/* moved remaining more */
+
+static ngx_int_t
+ngx_queues_store_queue_parse_redrive(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    int64_t  more;
+
+    if (reply->type != NGX_QUEUES_REDIS_ARRAY
+        || reply->nelts != 3
+        || ngx_queues_store_integer(&reply->elts[0], &result->moved) != NGX_OK
+        || ngx_queues_store_integer(&reply->elts[1], &result->remaining)
+           != NGX_OK
+        || ngx_queues_store_integer(&reply->elts[2], &more) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    result->more = (more != 0);
+
+    return NGX_OK;
+}
+
+
 static ngx_int_t
 ngx_queues_store_queue_parse_done(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
@@ -294,12 +400,20 @@ static ngx_int_t
 ngx_queues_store_queue_elts(ngx_queues_redis_reply_t *elts,
     ngx_queues_store_queue_t *queue)
 {
-    ngx_uint_t  i;
+    ngx_uint_t                    i;
+    ngx_queues_store_settings_t  *settings;
+
+    settings = &queue->settings;
 
     if (ngx_queues_store_string(&elts[0], &queue->id) != NGX_OK
         || ngx_queues_store_string(&elts[1], &queue->uuid) != NGX_OK
         || ngx_queues_store_string(&elts[2], &queue->name) != NGX_OK
         || ngx_queues_store_string(&elts[3], &queue->kind) != NGX_OK
+        || ngx_queues_store_integer(&elts[9], &settings->by_content) != NGX_OK
+        || ngx_queues_store_string(&elts[10], &settings->dead_letter)
+           != NGX_OK
+        || ngx_queues_store_integer(&elts[11], &settings->max_receives)
+           != NGX_OK
         || ngx_queues_store_integer(&elts[12], &queue->created) != NGX_OK
         || ngx_queues_store_integer(&elts[13], &queue->updated) != NGX_OK)
     {
@@ -307,7 +421,7 @@ ngx_queues_store_queue_elts(ngx_queues_redis_reply_t *elts,
     }
 
     for (i = 0; i < NGX_QUEUES_STORE_NSETTINGS; i++) {
-        if (ngx_queues_store_integer(&elts[4 + i], &queue->settings[i])
+        if (ngx_queues_store_integer(&elts[4 + i], &settings->values[i])
             != NGX_OK)
         {
             return NGX_ERROR;

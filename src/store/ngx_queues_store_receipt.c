@@ -49,7 +49,7 @@ ngx_queues_store_receipts(const char *function, ngx_str_t *root,
     u_char                   *p;
     u_char                    buf[NGX_QUEUES_STORE_BATCH_MAX
                                   * (NGX_QUEUES_BASE_SHORT_LEN
-                                     + NGX_QUEUES_STORE_ID_MAX
+                                     + NGX_QUEUES_STORE_SPOT_MAX
                                      + 3 * NGX_QUEUES_BASE_DECIMAL_MAX)];
     ngx_str_t                 id;
     ngx_str_t                 args[NGX_QUEUES_STORE_BATCH_MAX
@@ -91,7 +91,7 @@ ngx_queues_store_receipts(const char *function, ngx_str_t *root,
         args[k].data = p;
 
         for ( /* void */ ; i < next; i++) {
-            p = ngx_queues_store_id_arg(&id, p, &receipts[i].id);
+            p = ngx_queues_store_spot_arg(&id, p, &receipts[i].spot);
             *p++ = ' ';
         }
 
@@ -149,13 +149,13 @@ ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
 
 void
 ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
-    uint64_t token, ngx_queues_store_id_t *ids, ngx_uint_t n)
+    uint64_t token, ngx_queues_base_spot_t *spots, ngx_uint_t n)
 {
     u_char                   *p;
     u_char                    buf[NGX_QUEUES_BASE_SHORT_LEN
                                   + 2 * NGX_QUEUES_BASE_DECIMAL_MAX
                                   + NGX_QUEUES_STORE_BATCH_MAX
-                                    * NGX_QUEUES_STORE_ID_MAX];
+                                    * NGX_QUEUES_STORE_SPOT_MAX];
     ngx_str_t                 args[3 + NGX_QUEUES_STORE_BATCH_MAX];
     ngx_uint_t                i;
     ngx_queues_store_call_t  *call;
@@ -171,7 +171,7 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
     p = ngx_queues_store_number_arg(&args[2], p, token);
 
     for (i = 0; i < n; i++) {
-        p = ngx_queues_store_id_arg(&args[3 + i], p, &ids[i]);
+        p = ngx_queues_store_spot_arg(&args[3 + i], p, &spots[i]);
     }
 
     (void) ngx_queues_store_call_start(call, "undo", args, 3 + n);

@@ -15,17 +15,28 @@ static u_char  unit_project[] =
 static ngx_queues_base_handle_key_t  *unit_key;
 
 
+static ngx_queues_base_spot_kind_e  unit_kinds[] = {
+    NGX_QUEUES_BASE_SPOT_NEW, NGX_QUEUES_BASE_SPOT_DELAYED,
+    NGX_QUEUES_BASE_SPOT_FIFO
+};
+
+
 static void
-unit_fill(ngx_queues_base_handle_t *h, size_t project_len)
+unit_fill(ngx_queues_base_handle_t *h, ngx_queues_base_spot_kind_e kind,
+    size_t project_len)
 {
     h->project.data = unit_project;
     h->project.len = project_len;
     h->queue = 0x0123456789abcdefULL;
     h->generation = 0xfedcba987654ULL;
-    h->ms = 0x0199e0c0ffeeULL;
+    h->spot.kind = kind;
+    h->spot.major = 0x0199e0c0ffeeULL;
+    h->spot.minor = 0xdeadbeef;
     h->token = 0xa1b2c3d4e5ULL;
-    h->seq = 0xdeadbeef;
-    h->delayed = 1;
+
+    if (kind == NGX_QUEUES_BASE_SPOT_FIFO) {
+        h->spot.minor = 0xc0dedeadbeefULL;
+    }
 }
 
 
@@ -33,9 +44,9 @@ static ngx_uint_t
 unit_equal(ngx_queues_base_handle_t *a, ngx_queues_base_handle_t *b)
 {
     return unit_same(&a->project, &b->project) && a->queue == b->queue
-           && a->generation == b->generation && a->ms == b->ms
-           && a->token == b->token && a->seq == b->seq
-           && a->delayed == b->delayed;
+           && a->generation == b->generation && a->token == b->token
+           && a->spot.kind == b->spot.kind && a->spot.major == b->spot.major
+           && a->spot.minor == b->spot.minor;
 }
 
 
@@ -45,7 +56,7 @@ unit_print(ngx_queues_base_handle_t *h)
     u_char     *end;
     ngx_str_t   text;
 
-    text.len = ngx_queues_base_handle_length(h->project.len);
+    text.len = ngx_queues_base_handle_length(h->spot.kind, h->project.len);
     text.data = malloc(text.len);
     end = ngx_queues_base_handle_print(unit_key, h, text.data);
 
@@ -78,18 +89,18 @@ unit_opens(ngx_queues_base_handle_key_t *key, ngx_str_t *text,
 }
 
 
-static void
-unit_round_trips(void)
+static ngx_uint_t
+unit_lengths(ngx_queues_base_spot_kind_e kind)
 {
     size_t                    len;
     ngx_str_t                 text, again;
-    ngx_uint_t                i, bad;
+    ngx_uint_t                bad;
     ngx_queues_base_handle_t  h;
 
     bad = 0;
 
     for (len = 1; len <= NGX_QUEUES_BASE_HANDLE_PROJECT_MAX; len++) {
-        unit_fill(&h, len);
+        unit_fill(&h, kind, len);
         text = unit_print(&h);
         again = unit_print(&h);
 
@@ -101,16 +112,37 @@ unit_round_trips(void)
         free(again.data);
     }
 
-    unit_ok(bad == 0, "all lengths of the project", NULL);
+    return bad;
+}
 
-    for (bad = 0, i = 0; i < 2000; i++) {
-        unit_fill(&h, 10);
+
+static void
+unit_round_trips(void)
+{
+    ngx_str_t                    text;
+    ngx_uint_t                   i, bad;
+    ngx_queues_base_handle_t     h;
+    ngx_queues_base_spot_kind_e  kind;
+
+    for (bad = 0, i = 0; i < 3; i++) {
+        bad += unit_lengths(unit_kinds[i]);
+    }
+
+    unit_ok(bad == 0, "all lengths of the project, all kinds of spots", NULL);
+
+    for (bad = 0, i = 0; i < 3000; i++) {
+        kind = unit_kinds[i % 3];
+
+        unit_fill(&h, kind, 10);
         h.queue = ((uint64_t) unit_random() << 28) ^ unit_random();
         h.generation = ((uint64_t) unit_random() << 16) ^ unit_random();
-        h.ms = ((uint64_t) unit_random() << 16) ^ unit_random();
+        h.spot.major = ((uint64_t) unit_random() << 16) ^ unit_random();
+        h.spot.minor = unit_random();
         h.token = ((uint64_t) unit_random() << 8) ^ unit_random();
-        h.seq = unit_random();
-        h.delayed = i % 2;
+
+        if (kind == NGX_QUEUES_BASE_SPOT_FIFO) {
+            h.spot.minor ^= (uint64_t) unit_random() << 16;
+        }
 
         text = unit_print(&h);
         bad += (!unit_opens(unit_key, &text, &h)
@@ -127,16 +159,36 @@ unit_round_trips(void)
     unit_ok(unit_opens(unit_key, &text, &h), "all zeros", NULL);
     free(text.data);
 
-    unit_fill(&h, NGX_QUEUES_BASE_HANDLE_PROJECT_MAX);
-    h.queue = (1ULL << 60) - 1;
-    h.generation = h.ms = (1ULL << 48) - 1;
-    h.token = (1ULL << 40) - 1;
-    h.seq = UINT32_MAX;
-    text = unit_print(&h);
-    unit_ok(unit_opens(unit_key, &text, &h), "all ones", NULL);
-    unit_ok(text.len == NGX_QUEUES_BASE_HANDLE_TEXT_MAX, "the longest text",
-            NULL);
-    free(text.data);
+    for (bad = 0, i = 0; i < 3; i++) {
+        unit_fill(&h, unit_kinds[i], NGX_QUEUES_BASE_HANDLE_PROJECT_MAX);
+        h.queue = (1ULL << 60) - 1;
+        h.generation = h.spot.major = (1ULL << 48) - 1;
+        h.spot.minor = UINT32_MAX;
+        h.token = (1ULL << 40) - 1;
+
+        if (h.spot.kind == NGX_QUEUES_BASE_SPOT_FIFO) {
+            h.spot.minor = (1ULL << 48) - 1;
+        }
+
+        text = unit_print(&h);
+        bad += !unit_opens(unit_key, &text, &h);
+
+        if (h.spot.kind == NGX_QUEUES_BASE_SPOT_FIFO) {
+            unit_ok(text.len == NGX_QUEUES_BASE_HANDLE_TEXT_MAX,
+                    "the longest text", NULL);
+        }
+
+        free(text.data);
+    }
+
+    unit_ok(bad == 0, "all ones", NULL);
+
+    unit_ok(ngx_queues_base_handle_length(NGX_QUEUES_BASE_SPOT_NEW, 10) == 75
+            && ngx_queues_base_handle_length(NGX_QUEUES_BASE_SPOT_DELAYED, 10)
+               == 75
+            && ngx_queues_base_handle_length(NGX_QUEUES_BASE_SPOT_FIFO, 10)
+               == 78,
+            "only handles of FIFO queues are longer", NULL);
 }
 
 
@@ -147,16 +199,19 @@ unit_ranges(void)
     ngx_uint_t                i, bad;
     ngx_queues_base_handle_t  h;
 
-    for (bad = 0, i = 0; i < 6; i++) {
-        unit_fill(&h, 10);
+    for (bad = 0, i = 0; i < 9; i++) {
+        unit_fill(&h, unit_kinds[i / 3], 10);
 
         switch (i) {
         case 0: h.queue = 1ULL << 60; break;
         case 1: h.generation = 1ULL << 48; break;
-        case 2: h.ms = 1ULL << 48; break;
-        case 3: h.token = 1ULL << 40; break;
-        case 4: h.project.len = 0; break;
-        case 5: h.project.len = NGX_QUEUES_BASE_HANDLE_PROJECT_MAX + 1; break;
+        case 2: h.spot.minor = 1ULL << 32; break;
+        case 3: h.spot.major = 1ULL << 48; break;
+        case 4: h.spot.minor = 1ULL << 32; break;
+        case 5: h.token = 1ULL << 40; break;
+        case 6: h.spot.minor = 1ULL << 48; break;
+        case 7: h.project.len = 0; break;
+        case 8: h.project.len = NGX_QUEUES_BASE_HANDLE_PROJECT_MAX + 1; break;
         }
 
         bad += (ngx_queues_base_handle_print(unit_key, &h, buf) != NULL);
@@ -255,13 +310,13 @@ unit_other_lengths(ngx_str_t *text)
 
 
 static void
-unit_tampering(void)
+unit_tampering(ngx_queues_base_spot_kind_e kind)
 {
     ngx_str_t                      text;
     ngx_queues_base_handle_t       h;
     ngx_queues_base_handle_key_t  *key, *other;
 
-    unit_fill(&h, 11);
+    unit_fill(&h, kind, 11);
     text = unit_print(&h);
     unit_ok(unit_opens(unit_key, &text, &h), "opens untouched", NULL);
 
@@ -287,7 +342,8 @@ unit_tampering(void)
 /* the construction, computed once more by OpenSSL's one-shot functions */
 
 static void
-unit_construction(void)
+unit_construction(ngx_queues_base_spot_kind_e kind, const char *numbers,
+    size_t size)
 {
     int                        n;
     size_t                     len;
@@ -298,11 +354,7 @@ unit_construction(void)
     EVP_CIPHER_CTX            *cipher;
     ngx_queues_base_handle_t   h;
 
-    static const u_char  numbers[] = "\x81\x23\x45\x67\x89\xab\xcd\xef"
-        "\xfe\xdc\xba\x98\x76\x54\x01\x99\xe0\xc0\xff\xee"
-        "\xde\xad\xbe\xef\xa1\xb2\xc3\xd4\xe5";
-
-    unit_fill(&h, 100);
+    unit_fill(&h, kind, 100);
     text = unit_print(&h);
     (void) ngx_queues_base_base64url_parse(&text, sealed, &len);
 
@@ -320,8 +372,8 @@ unit_construction(void)
 
     plain[0] = 0x01;
 
-    unit_ok(n == 129 && memcmp(plain + 1, numbers, 29) == 0
-            && memcmp(plain + 30, unit_project, 100) == 0,
+    unit_ok((size_t) n == size + 100 && memcmp(plain + 1, numbers, size) == 0
+            && memcmp(plain + 1 + size, unit_project, 100) == 0,
             "the plaintext is as documented", NULL);
 
     (void) HMAC(EVP_sha256(), mac_key, 32, plain, 1 + n, mac, NULL);
@@ -346,8 +398,21 @@ main(void)
 
     unit_round_trips();
     unit_ranges();
-    unit_tampering();
-    unit_construction();
+    unit_tampering(NGX_QUEUES_BASE_SPOT_DELAYED);
+    unit_tampering(NGX_QUEUES_BASE_SPOT_FIFO);
+
+    unit_construction(NGX_QUEUES_BASE_SPOT_NEW,
+                      "\x01\x23\x45\x67\x89\xab\xcd\xef"
+                      "\xfe\xdc\xba\x98\x76\x54\x01\x99\xe0\xc0\xff\xee"
+                      "\xde\xad\xbe\xef\xa1\xb2\xc3\xd4\xe5", 29);
+    unit_construction(NGX_QUEUES_BASE_SPOT_DELAYED,
+                      "\x81\x23\x45\x67\x89\xab\xcd\xef"
+                      "\xfe\xdc\xba\x98\x76\x54\x01\x99\xe0\xc0\xff\xee"
+                      "\xde\xad\xbe\xef\xa1\xb2\xc3\xd4\xe5", 29);
+    unit_construction(NGX_QUEUES_BASE_SPOT_FIFO,
+                      "\x41\x23\x45\x67\x89\xab\xcd\xef"
+                      "\xfe\xdc\xba\x98\x76\x54\x01\x99\xe0\xc0\xff\xee"
+                      "\xc0\xde\xde\xad\xbe\xef\xa1\xb2\xc3\xd4\xe5", 31);
 
     ngx_queues_base_handle_key_destroy(unit_key);
 

@@ -14,9 +14,14 @@
 #define NOW      1700000000
 #define SECRET   "0123456789abcdef0123456789abcdef"
 #define HS       "{\"alg\":\"HS256\"}"
-#define EXP      "\"exp\":1700000100"
+#define SUB      "\"sub\":\"me\""
+#define ONLY     "\"exp\":1700000100"
+#define EXP      SUB "," ONLY
 
-/* RFC 7515, A.1 to A.3: {"iss":"joe", "exp":1300819380, ...} */
+/*
+ * RFC 7515, A.1 to A.3: {"iss":"joe", "exp":1300819380, ...}, of which the
+ * signature and the times are looked at before the lack of a "sub"
+ */
 
 #define RFC_PAYLOAD                                                           \
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt"        \
@@ -61,7 +66,8 @@ typedef struct {
 static unit_token_t  unit_tokens[] = {
     { HS, "{" EXP "}", NULL },
     { "{ \"typ\" : \"JWT\" , \"alg\" : \"HS256\" }", " { " EXP " } ", NULL },
-    { "{\"\\u0061lg\":\"\\u0048S256\"}", "{\"\\u0065xp\":1700000100}", NULL },
+    { "{\"\\u0061lg\":\"\\u0048S256\"}",
+      "{" SUB ",\"\\u0065xp\":1700000100}", NULL },
     { "{\"alg\":\"HS256\",\"kid\":\"any\"}", "{" EXP "}", NULL },
     { "{\"alg\":\"HS256\",\"jku\":\"http://x\",\"jwk\":{}}", "{" EXP "}",
       NULL },
@@ -99,7 +105,7 @@ static unit_token_t  unit_tokens[] = {
     { HS, "{" EXP "} x", "a payload that is not" },
     { HS, "{" EXP ",\"a\":\"\xff\"}", "a payload that is not" },
     { HS, "{" EXP "," EXP "}", "a member twice" },
-    { HS, "{" EXP ",\"s\\u0075b\":\"a\",\"sub\":\"b\"}", "a member twice" },
+    { HS, "{" ONLY ",\"s\\u0075b\":\"a\",\"sub\":\"b\"}", "a member twice" },
     { HS, "{}", "no \"exp\"" },
     { HS, "{\"exp\":null}", "no time" },
     { HS, "{\"exp\":\"1700000100\"}", "no time" },
@@ -108,12 +114,12 @@ static unit_token_t  unit_tokens[] = {
     { HS, "{\"exp\":1.8e9}", "no time" },
     { HS, "{\"exp\":99999999999999999999999999999999}", "no time" },
     { HS, "{\"exp\":253402300800}", "no time" },
-    { HS, "{\"exp\":253402300799}", NULL },
+    { HS, "{" SUB ",\"exp\":253402300799}", NULL },
     { HS, "{\"exp\":0}", "has expired" },
     { HS, "{\"exp\":1699999990}", "has expired" },
     { HS, "{\"exp\":1699999990.000}", "has expired" },
-    { HS, "{\"exp\":1699999990.0001}", NULL },
-    { HS, "{\"exp\":1699999991}", NULL },
+    { HS, "{" SUB ",\"exp\":1699999990.0001}", NULL },
+    { HS, "{" SUB ",\"exp\":1699999991}", NULL },
     { HS, "{" EXP ",\"nbf\":1700000010}", NULL },
     { HS, "{" EXP ",\"nbf\":1700000010.5}", "not valid yet" },
     { HS, "{" EXP ",\"nbf\":1700000011}", "not valid yet" },
@@ -126,9 +132,14 @@ static unit_token_t  unit_tokens[] = {
     { HS, "{" EXP ",\"aud\":[]}", "no queues_jwt_audience" },
     { HS, "{" EXP ",\"aud\":null}", "no queues_jwt_audience" },
     { HS, "{" EXP ",\"iss\":1}", NULL },
-    { HS, "{" EXP ",\"sub\":\"\"}", NULL },
-    { HS, "{" EXP ",\"sub\":1}", "\"sub\" that is not" },
-    { HS, "{" EXP ",\"sub\":null}", "\"sub\" that is not" },
+    { HS, "{" ONLY "}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":\"\"}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":1}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":null}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":\"a\\u0000b\"}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":\"a\\n\"}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":\"\\u007f\"}", "no \"sub\"" },
+    { HS, "{" ONLY ",\"sub\":\"a b\\u00e9\"}", NULL },
 };
 
 
@@ -155,22 +166,23 @@ static unit_token_t  unit_parties[] = {
 /* roles by "a.b": what becomes of them, a grant in brackets each */
 
 static unit_token_t  unit_roles[] = {
-    { HS, "{" EXP "}", "" },
+    { HS, "{" EXP "}", "me" },
     { HS, "{" EXP ",\"a\":{\"b\":[\"p@o/*\",\"x\",1,null,[\"q@r\"]]}}",
-      "[p@o/*]" },
+      "me[p@o/*]" },
     { HS, "{" EXP ",\"a\":{\"b\":\" p@o  x q.*,r@a,b \"}}",
-      "[p@o][q.*,r@a,b]" },
+      "me[p@o][q.*,r@a,b]" },
     { HS, "{" EXP ",\"a\":{\"b\":[\"p@o\\/\\u002a\", \"p q@o\"]}}",
-      "[p@o/*]" },
-    { HS, "{" EXP ",\"a\":{\"b\":\"p@o\\u0020q@r\"}}", "[p@o][q@r]" },
-    { HS, "{" EXP ",\"a.b\":[\"p@o\"],\"a\":{\"b\":[\"q@r\"]}}", "[p@o]" },
-    { HS, "{" EXP ",\"a.b\":1,\"a\":{\"b\":[\"q@r\"]}}", "" },
-    { HS, "{" EXP ",\"a\":[\"p@o\"]}", "" },
-    { HS, "{" EXP ",\"a\":{\"b\":{\"p@o\":\"p@o\"}}}", "" },
+      "me[p@o/*]" },
+    { HS, "{" EXP ",\"a\":{\"b\":\"p@o\\u0020q@r\"}}", "me[p@o][q@r]" },
+    { HS, "{" EXP ",\"a.b\":[\"p@o\"],\"a\":{\"b\":[\"q@r\"]}}", "me[p@o]" },
+    { HS, "{" EXP ",\"a.b\":1,\"a\":{\"b\":[\"q@r\"]}}", "me" },
+    { HS, "{" EXP ",\"a\":[\"p@o\"]}", "me" },
+    { HS, "{" EXP ",\"a\":{\"b\":{\"p@o\":\"p@o\"}}}", "me" },
     { HS, "{" EXP ",\"a\":{\"b\":[\"@o\",\"p@\",\"@\",\"p@@o\",\"p@o@q\","
-      "\"p,@o\",\"p@,o\",\"p@o\\u0000\",\"p@\\ud800\",\"p@\xc3\xa4\"]}}", "" },
+      "\"p,@o\",\"p@,o\",\"p@o\\u0000\",\"p@\\ud800\",\"p@\xc3\xa4\"]}}",
+      "me" },
     { HS, "{" EXP ",\"a\":{\"b\":[],\"\\u0062\":[]}}", "a member twice" },
-    { HS, "{" EXP ",\"sub\":\"s\\u0075b\",\"a\":{\"b\":\"p@o\"}}",
+    { HS, "{" ONLY ",\"sub\":\"s\\u0075b\",\"a\":{\"b\":\"p@o\"}}",
       "sub[p@o]" },
 };
 
@@ -458,7 +470,7 @@ unit_test_roles(void)
     rules = unit_rules;
     ngx_str_set(&rules.roles, "sub");
 
-    token = unit_hs256(HS, "{" EXP ",\"sub\":\""
+    token = unit_hs256(HS, "{" ONLY ",\"sub\":\""
                        "p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p"
                        "p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p"
                        "p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p"
@@ -503,7 +515,7 @@ unit_test_bounds(void)
     for (n = 128; n <= 129; n++) {
         p = payload + sprintf(payload, "{" EXP);
 
-        for (i = 1; i < n; i++) {
+        for (i = 2; i < n; i++) {
             p += sprintf(p, ",\"%d\":1", (int) i);
         }
 
@@ -561,7 +573,7 @@ unit_test_forms(void)
         free(token.data);
     }
 
-    token = unit_hs256(HS, "{" EXP ",\"sub\":\"me\"}", SECRET);
+    token = unit_hs256(HS, "{" ONLY ",\"sub\":\"me\"}", SECRET);
     sprintf(text, "%.*s", (int) token.len, (char *) token.data);
 
     /* other texts of the same bytes */
@@ -750,7 +762,7 @@ unit_test_rfc(void)
 
             unit_expect(unit_verify(keys, &unit_rules, &token, 1300819379,
                                     NULL),
-                        i == k ? NULL : "its key is not for", &token);
+                        i == k ? "no \"sub\"" : "its key is not for", &token);
             ngx_queues_base_jwt_keys_destroy(keys);
         }
 

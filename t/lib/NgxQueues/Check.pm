@@ -8,6 +8,8 @@ package NgxQueues::Check;
 use strict;
 use warnings;
 
+use NgxQueues::CheckFifo;
+
 
 # The library is looked up in Redis where its name is not given.  Messages
 # that outlived their retention are swept by the way (queue_count).
@@ -17,7 +19,9 @@ sub check {
 
     $library //= _library($redis);
 
-    for my $key (_scan($redis, 'ngxq:*')) {
+    # the registry of projects is the only key of none
+
+    for my $key (grep { $_ ne 'ngxq:projects' } _scan($redis, 'ngxq:*')) {
         my ($root) = $key =~ /^(ngxq:\{[^}]*\})/;
         push @{ $roots{$root // $key} }, $key;
     }
@@ -31,9 +35,12 @@ sub _project {
     my %n = @{ $r->call('HGETALL', "$root:n") };
     my %l = map { $_ => 1 } @{ $r->call('ZRANGE', "$root:l", 0, -1) };
     my %counted = @{ $r->call('HGETALL', "$root:r") };
-    my (@p, %known, %named);
+    my %agenda = @{ $r->call('ZRANGE', "$root:t", 0, -1, 'WITHSCORES') };
+    my (@p, %known, %named, %has);
 
-    $known{"$root:$_"} = 1 for qw(n l r);
+    $known{"$root:$_"} = 1 for qw(n l r t a);
+    $known{$_} = 1 for grep { /^\Q$root\E:j:[0-9a-f]+\z/
+                              && $r->call('TTL', $_) >= 0 } @$keys;
 
     for my $name (sort keys %l) {
         push @p, "$root: $name is listed and has no id" unless $n{$name};
@@ -57,22 +64,35 @@ sub _project {
         push @p, "$root: $q lacks $_" for grep { !defined $h{$_} }
             qw(v id name kind vt wait ret delay max cbd dlq mrc ct ut);
         push @p, "$root: $q lacks $_" for grep { !defined $hot{$_} }
-            qw(s cur t nb nf hx);
+            qw(s cur t nb nf hx n);
 
-        my ($gen) = ($hot{s} // '') =~ /^[01]:\Q$q\E:([1-9]\d*):\d+-\d+:/;
+        my $fifo = ($h{kind} // '') eq 'fifo';
+        my ($flags, $gen) =
+            ($hot{s} // '') =~ /^([0-3]):\Q$q\E:([1-9]\d*):\d+-\d+:/;
 
         if (!$gen || ($hot{s} =~ s/^([^:]*:){4}//r) ne
-            join ':', @h{qw(max delay vt wait ret id name)})
+            join ':', ($fifo ? 'f' : 's') . $h{cbd},
+                 @h{qw(mrc dlq max delay vt wait ret id name)})
         {
             push @p, "$root: $q: s does not say what the settings do";
             next unless $gen;
         }
 
+        $has{$q} = 1;
         $named{ $h{dlq} }++ if $h{dlq} ne '' && $h{dlq} ne $q;
-        $known{"$root:$_:$q:$gen"} = 1 for qw(m z y f d b e);
+        $known{"$root:$_:$q:$gen"} = 1 for qw(y f d b e),
+            $fifo ? qw(u g o x k) : qw(m z);
 
-        push @p, _queue($r, $library, $root, $q);
+        for my $w ([ 'i', $hot{dw} ], [ 'c', $hot{cw} ]) {
+            $known{"$root:$w->[0]:$q:$_"} = 1
+                for $fifo && $w->[1] ? ($w->[1], $w->[1] - 1) : ();
+        }
+
+        push @p, _queue($r, $library, $root, $q, $fifo);
     }
+
+    push @p, map { "$root: $_ is on the agenda and no queue" }
+             grep { !$has{$_} } sort keys %agenda;
 
     push @p, map { "$root: $_ is nobody's key" }
              grep { !$known{$_} && $r->call('EXISTS', $_) } sort @$keys;
@@ -88,32 +108,87 @@ sub _project {
 
 
 sub _queue {
-    my ($r, $library, $root, $q) = @_;
+    my ($r, $library, $root, $q, $fifo) = @_;
     my @p;
 
     # a moment that passes between the reads looks like a fault: look again
     for (1 .. 5) {
-        @p = _generation($r, $library, $root, $q) or return;
+        my $count;
+
+        for (1 .. 1000) {
+            $count = $r->call('FCALL', "${library}_queue_count", 1, $root,
+                              "q$q");
+            return "$root: $q: queue_count: $count" if ref $count ne 'ARRAY';
+            last unless $count->[14];
+        }
+
+        return "$root: $q: no count comes to an end" if $count->[14];
+
+        my %h = @{ $r->call('HGETALL', "$root:h:$q") };
+        my ($gen, $mrc, $dlq, $ret) = (split /:/, $h{s})[2, 5, 6, 11];
+        my ($s, $us) = @{ $r->call('TIME') };
+        my $now = $s * 1000 + int($us / 1000);
+        my %c = (now => $now, live => $now - $ret * 1000, count => $count,
+                 root => $root, q => $q, gen => $gen, h => \%h);
+
+        @p = $fifo ? NgxQueues::CheckFifo::generation($r, \%c)
+                   : _generation($r, \%c);
+        push @p, _agenda($r, \%c, $ret, $dlq ne '' && $mrc > 0);
+        return unless @p;
     }
+
+    return map { "$root: $q: $_" } @p;
+}
+
+
+# When the queue must be looked after at the latest.
+sub _agenda {
+    my ($r, $c, $ret, $dead) = @_;
+    my ($root, $q, $h, $gen) = @$c{qw(root q h gen)};
+    my $score = $r->call('ZSCORE', "$root:t", $q);
+    my ($flag) = substr($h->{s}, 0, 1) >= 2;
+    my (@p, %latest);
+
+    push @p, 'is not on the agenda and says so' if $flag && !defined $score;
+
+    if (defined $c->{oldest}) {
+        push @p, 'has messages and no flag of the agenda' unless $flag;
+        # XADD takes the moment at which its call began
+        $latest{retention} = $c->{oldest} + $ret * 1000 + 10;
+
+        my $age = int(($c->{now} - $c->{oldest}) / 1000);
+        push @p, "the oldest message is of $age s, told as $c->{count}[18]"
+            if $age < $c->{count}[18] || $age > $c->{count}[18] + 1;
+
+    } elsif ($c->{count}[18] != -1) {
+        push @p, "no message, told as of $c->{count}[18] s";
+    }
+
+    for my $key ($dead ? qw(f b) : ()) {
+        my $first = $r->call('ZRANGEBYSCORE', "$root:$key:$q:$gen", 0, '+inf',
+                             'WITHSCORES', 'LIMIT', 0, 1);
+        $latest{"an end in $key"} = $first->[1] if @$first;
+    }
+
+    $latest{'the keys of deduplication'} = ($h->{dw} + 2) * 300_000
+        if $h->{dw};
+    $latest{'the ends of groups'} = ($h->{cw} + 2) * 86_400_000 if $h->{cw};
+
+    push @p, map { "is on the agenda at " . ($score // 'no time')
+                   . ", too late for $_ at $latest{$_}" }
+             grep { !defined $score || $score > $latest{$_} }
+             sort keys %latest;
 
     return @p;
 }
 
 
 sub _generation {
-    my ($r, $library, $root, $q) = @_;
-    my ($count, @p);
-
-    do {
-        $count = $r->call('FCALL', "${library}_queue_count", 1, $root, "q$q");
-        return "$root: $q: queue_count: $count" if ref $count ne 'ARRAY';
-    } while ($count->[14]);
-
-    my %h = @{ $r->call('HGETALL', "$root:h:$q") };
-    my ($s, $us) = @{ $r->call('TIME') };
-    my $now = $s * 1000 + int($us / 1000);
-    my ($gen, $ret) = (split /:/, $h{s})[2, 8];
-    my $live = $now - $ret * 1000;
+    my ($r, $c) = @_;
+    my ($root, $q, $gen, $live, $now, $count) =
+        @$c{qw(root q gen live now count)};
+    my %h = %{ $c->{h} };
+    my @p;
 
     my %key = map { $_ => "$root:$_:$q:$gen" } qw(m z y f d b e);
     my %body = ((map { $_ => 1 } _stream($r, $key{m})),
@@ -151,7 +226,8 @@ sub _generation {
         if $h{nb} != keys %batch;
     push @p, "nf is $h{nf}, in flight are " . keys %f if $h{nf} < keys %f;
     push @p, "t is $h{t} after " . $_
-        for grep { ($h{t} // 0) > $_ } $h{hx}, values %f, values %y, values %b;
+        for grep { ($h{t} // 0) > $_ } $h{hx}, values %y, values %b,
+                                       map { _moment($_) } values %f;
 
     for my $id (sort keys %f) {
         push @p, "$id in flight without state" unless exists $d{$id};
@@ -184,6 +260,7 @@ sub _generation {
 
         my ($ms) = $id =~ /^z?(\d+)/;
         push @p, "$id outlived its retention" if $ms <= $live;
+        $c->{oldest} = $ms if $ms < ($c->{oldest} // 9e15);
     }
 
     my $flying = keys(%batch) + grep { $_ > $now } values %f;
@@ -193,7 +270,14 @@ sub _generation {
 
     push @p, "counts are $is and told as $told" if $is ne $told;
 
-    return map { "$root: $q: $_" } @p;
+    return @p;
+}
+
+
+# The moment that a score of f is of: those that were looked at are marked.
+sub _moment {
+    my ($score) = @_;
+    return $score < -1e14 ? $score + 2e14 : $score < 0 ? $score + 1e14 : $score;
 }
 
 

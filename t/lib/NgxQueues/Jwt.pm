@@ -7,7 +7,7 @@ package NgxQueues::Jwt;
 #     $key->jwk(kid => 'a');                a hash of it for a JWKS
 #     NgxQueues::Jwt::jwks('name', { … });  a file with such hashes
 #     $key->token({ exp => … }, { kid => 'a' });
-#     NgxQueues::Jwt::claims(…);            exp in ten minutes, and more
+#     NgxQueues::Jwt::claims(…);            of somebody, for ten minutes, and more
 #
 # The header's alg is the key's usual one where it is not given; payload and
 # header may be strings, as they are. sign(text, alg) is for odd tokens.
@@ -110,7 +110,7 @@ sub jwks {
     return $file;
 }
 
-sub claims { return { exp => time + 600, @_ } }
+sub claims { return { sub => 'me', exp => time + 600, @_ } }
 
 sub token {
     my ($self, $claims, $header) = @_;

@@ -18,6 +18,8 @@ package NgxQueues::Queue;
 use strict;
 use warnings;
 
+use List::Util 'sum0';
+
 use NgxQueues::Wait;
 
 my $serial = 0;
@@ -170,21 +172,24 @@ sub parked {
     my $redis = $self->redis;
 
     wait_for {
-        ($redis->call('HGET', $self->key, 's') // '') =~ /^1/
+        ($redis->call('HGET', $self->key, 's') // '') =~ /^[13]/
         && $redis->call(qw/PUBSUB SHARDNUMSUB/, $self->root . ':w')->[1]
            >= ($workers || 1)
     } or die "no receive waits\n";
 }
 
-# how many functions Redis has been asked for, by anybody
+# how many functions Redis has been asked for, by anybody; but not those of due
+# work, which workers call by themselves, and which alone use these commands
+# (so does a repeated create)
 
 sub calls {
     my ($self) = @_;
 
-    my ($calls) = $self->redis->call(qw/INFO commandstats/)
-        =~ /^cmdstat_fcall:calls=(\d+)/m;
+    my $stats = $self->redis->call(qw/INFO commandstats/);
+    my %calls = $stats =~ /^cmdstat_(\w+):calls=(\d+)/mg;
 
-    return $calls // 0;
+    return ($calls{fcall} // 0)
+           - sum0(map { $calls{$_} // 0 } qw/get sadd sscan/);
 }
 
 # the queue in Redis
@@ -201,9 +206,9 @@ sub generation { (split /:/, $_[0]->redis->call('HGET', $_[0]->key, 's'))[2] }
 sub retention {
     my ($self, $seconds) = @_;
 
-    my @s = split /:/, $self->redis->call('HGET', $self->key, 's'), 11;
+    my @s = split /:/, $self->redis->call('HGET', $self->key, 's'), 14;
 
-    $s[8] = $seconds;
+    $s[11] = $seconds;
     $self->redis->call('HSET', $self->key, 's', join(':', @s), 'hx', 0, 't', 0);
     $self->redis->call('HSET', $self->key =~ s/:h:/:q:/r, 'ret', $seconds);
 }

@@ -1,0 +1,220 @@
+
+#include "ngx_queues_store_call.h"
+
+
+#define NGX_QUEUES_STORE_TOKEN_SIZE      5     /* bytes: 40 bits */
+
+
+static ngx_int_t ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_store_standard_parse(
+    ngx_queues_redis_reply_t *reply, ngx_str_t *text, uint64_t now,
+    ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_store_message_word(ngx_str_t *word,
+    ngx_queues_store_message_t *m, ngx_uint_t *attributes,
+    ngx_uint_t *origin);
+
+
+ngx_int_t
+ngx_queues_store_receive(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_receive_t *receive, ngx_queues_store_done_pt done,
+    void *data)
+{
+    u_char                   *p;
+    u_char                    random[NGX_QUEUES_STORE_TOKEN_SIZE];
+    u_char                    buf[4 * NGX_QUEUES_BASE_DECIMAL_MAX];
+    ngx_str_t                 args[5];
+    ngx_uint_t                i;
+    ngx_queues_store_call_t  *call;
+
+    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    call = ngx_queues_store_call_create(root, ngx_queues_store_receive_parse,
+                                        done, data);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < NGX_QUEUES_STORE_TOKEN_SIZE; i++) {
+        call->token = call->token << 8 | random[i];
+    }
+
+    call->undo = 1;
+
+    p = buf;
+
+    args[0] = *ref;
+    p = ngx_queues_store_number_arg(&args[1], p, receive->max);
+    p = ngx_queues_store_number_arg(&args[2], p, receive->visibility);
+    p = ngx_queues_store_number_arg(&args[3], p, receive->wait);
+    (void) ngx_queues_store_number_arg(&args[4], p, call->token);
+
+    return ngx_queues_store_call_start(call, "receive", args, 5);
+}
+
+
+ngx_int_t
+ngx_queues_store_peek(ngx_str_t *root, ngx_str_t *ref,
+    ngx_queues_store_peek_e state, ngx_uint_t limit,
+    ngx_queues_store_done_pt done, void *data)
+{
+    u_char                    buf[NGX_QUEUES_BASE_DECIMAL_MAX];
+    ngx_str_t                 args[3];
+    ngx_queues_store_call_t  *call;
+
+    static ngx_str_t  states[] = {
+        ngx_string("v"), ngx_string("f"), ngx_string("d")
+    };
+
+    call = ngx_queues_store_call_create(root, ngx_queues_store_receive_parse,
+                                        done, data);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->reads = 1;
+
+    args[0] = *ref;
+    args[1] = states[state];
+    (void) ngx_queues_store_number_arg(&args[2], buf, limit);
+
+    return ngx_queues_store_call_start(call, "peek", args, 3);
+}
+
+
+/*
+ * Q G wait next, what the messages are, then the messages.  The moment in the
+ * text has an "f" before it where the queue is a FIFO queue.
+ */
+
+static ngx_int_t
+ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    uint64_t    now;
+    ngx_str_t   text, word;
+    ngx_uint_t  fifo;
+
+    if (reply->type != NGX_QUEUES_REDIS_ARRAY
+        || reply->nelts < NGX_QUEUES_STORE_HEAD_ELTS
+        || ngx_queues_store_place(reply->elts, &result->place) != NGX_OK
+        || ngx_queues_store_integer(&reply->elts[2], &result->wait) != NGX_OK
+        || ngx_queues_store_integer(&reply->elts[3], &result->next) != NGX_OK
+        || ngx_queues_store_string(&reply->elts[4], &text) != NGX_OK
+        || ngx_queues_store_word(&text, ' ', &word) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    fifo = (word.len && word.data[0] == 'f');
+
+    word.data += fifo;
+    word.len -= fifo;
+
+    if (ngx_queues_base_decimal_parse(&word, &now) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (reply->nelts == NGX_QUEUES_STORE_HEAD_ELTS) {
+        return text.len ? NGX_ERROR : NGX_OK;
+    }
+
+    /* as many as there may be */
+
+    result->messages = ngx_pcalloc(reply->pool,
+                               (reply->nelts - NGX_QUEUES_STORE_HEAD_ELTS)
+                               * sizeof(ngx_queues_store_message_t));
+    if (result->messages == NULL) {
+        return NGX_ERROR;
+    }
+
+    return fifo ? ngx_queues_store_fifo_parse(reply, &text, now, result)
+                : ngx_queues_store_standard_parse(reply, &text, now, result);
+}
+
+
+static ngx_int_t
+ngx_queues_store_standard_parse(ngx_queues_redis_reply_t *reply,
+    ngx_str_t *text, uint64_t now, ngx_queues_store_result_t *result)
+{
+    ngx_str_t                    word;
+    ngx_uint_t                   attributes, origin;
+    ngx_queues_redis_reply_t    *elt, *last;
+    ngx_queues_store_message_t  *m;
+
+    m = result->messages;
+    elt = reply->elts + NGX_QUEUES_STORE_HEAD_ELTS;
+    last = reply->elts + reply->nelts;
+
+    while (text->len) {
+        m->count = 1;
+        m->first = now;
+
+        if (ngx_queues_store_word(text, ' ', &word) != NGX_OK
+            || ngx_queues_store_message_word(&word, m, &attributes, &origin)
+               != NGX_OK
+            || (ngx_uint_t) (last - elt) < 1 + attributes + origin
+            || ngx_queues_store_string(elt++, &m->body) != NGX_OK
+            || (attributes
+                && ngx_queues_store_string(elt++, &m->attributes) != NGX_OK))
+        {
+            return NGX_ERROR;
+        }
+
+        m->origin.place = result->place;
+        m->origin.spot = m->spot;
+
+        if (origin) {
+            if (ngx_queues_store_string(elt++, &word) != NGX_OK
+                || ngx_queues_store_origin(&word, &m->origin) != NGX_OK)
+            {
+                return NGX_ERROR;
+            }
+        }
+
+        m++;
+    }
+
+    result->nmessages = m - result->messages;
+
+    return elt == last ? NGX_OK : NGX_ERROR;
+}
+
+
+/*
+ * "id" or "id:count:first", then "a" where there are attributes, then "o"
+ * where the message was moved.
+ */
+
+static ngx_int_t
+ngx_queues_store_message_word(ngx_str_t *word, ngx_queues_store_message_t *m,
+    ngx_uint_t *attributes, ngx_uint_t *origin)
+{
+    ngx_str_t  text, id;
+
+    text = *word;
+
+    *origin = (text.len && text.data[text.len - 1] == 'o');
+    text.len -= *origin;
+
+    *attributes = (text.len && text.data[text.len - 1] == 'a');
+    text.len -= *attributes;
+
+    if (ngx_queues_store_word(&text, ':', &id) != NGX_OK
+        || ngx_queues_store_spot(&id, &m->spot) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (text.len == 0) {
+        return NGX_OK;
+    }
+
+    if (ngx_queues_store_number(&text, ':', &m->count) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_base_decimal_parse(&text, &m->first);
+}

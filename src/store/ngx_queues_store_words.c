@@ -1,0 +1,209 @@
+
+#include "ngx_queues_store_call.h"
+
+
+u_char *
+ngx_queues_store_number_arg(ngx_str_t *arg, u_char *p, int64_t n)
+{
+    arg->data = p;
+
+    if (n >= 0) {
+        p = ngx_queues_base_decimal_print(p, (uint64_t) n);
+    }
+
+    /* negative: an empty argument, "the queue's own" */
+
+    arg->len = p - arg->data;
+
+    return p;
+}
+
+
+u_char *
+ngx_queues_store_short_arg(ngx_str_t *arg, u_char *p, uint64_t id)
+{
+    arg->data = p;
+    p = ngx_queues_base_short_print(p, id);
+    arg->len = p - arg->data;
+
+    return p;
+}
+
+
+u_char *
+ngx_queues_store_spot_arg(ngx_str_t *arg, u_char *p,
+    ngx_queues_base_spot_t *spot)
+{
+    arg->data = p;
+
+    if (spot->kind == NGX_QUEUES_BASE_SPOT_DELAYED) {
+        *p++ = 'z';
+    }
+
+    p = ngx_queues_base_decimal_print(p, spot->major);
+    *p++ = (spot->kind == NGX_QUEUES_BASE_SPOT_FIFO) ? ':' : '-';
+    p = ngx_queues_base_decimal_print(p, spot->minor);
+
+    arg->len = p - arg->data;
+
+    return p;
+}
+
+
+ngx_int_t
+ngx_queues_store_integer(ngx_queues_redis_reply_t *elt, int64_t *n)
+{
+    if (elt->type != NGX_QUEUES_REDIS_INTEGER) {
+        return NGX_ERROR;
+    }
+
+    *n = elt->integer;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_string(ngx_queues_redis_reply_t *elt, ngx_str_t *str)
+{
+    if (elt->type != NGX_QUEUES_REDIS_STRING) {
+        return NGX_ERROR;
+    }
+
+    *str = elt->str;
+
+    return NGX_OK;
+}
+
+
+/* Q G */
+
+ngx_int_t
+ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
+    ngx_queues_store_place_t *place)
+{
+    int64_t    n;
+    ngx_str_t  id;
+
+    if (ngx_queues_store_string(&elts[0], &id) != NGX_OK
+        || ngx_queues_base_short_parse(&id, &place->queue) != NGX_OK
+        || ngx_queues_store_integer(&elts[1], &n) != NGX_OK
+        || n < 0)
+    {
+        return NGX_ERROR;
+    }
+
+    place->generation = (uint64_t) n;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_word(ngx_str_t *text, u_char separator, ngx_str_t *word)
+{
+    u_char  *last;
+
+    if (text->len == 0) {
+        return NGX_ERROR;
+    }
+
+    last = ngx_strlchr(text->data, text->data + text->len, separator);
+
+    if (last == NULL) {
+        *word = *text;
+        text->data += text->len;
+        text->len = 0;
+
+        return NGX_OK;
+    }
+
+    word->data = text->data;
+    word->len = last - text->data;
+
+    text->data += word->len + 1;
+    text->len -= word->len + 1;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_number(ngx_str_t *text, u_char separator, uint64_t *n)
+{
+    ngx_str_t  word;
+
+    if (ngx_queues_store_word(text, separator, &word) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_base_decimal_parse(&word, n);
+}
+
+
+ngx_int_t
+ngx_queues_store_place_words(ngx_str_t *text, u_char separator,
+    ngx_queues_store_place_t *place)
+{
+    ngx_str_t  word;
+
+    if (ngx_queues_store_word(text, separator, &word) != NGX_OK
+        || ngx_queues_base_short_parse(&word, &place->queue) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_store_number(text, separator, &place->generation);
+}
+
+
+ngx_int_t
+ngx_queues_store_spot(ngx_str_t *word, ngx_queues_base_spot_t *spot)
+{
+    ngx_str_t  text;
+
+    text = *word;
+    spot->kind = NGX_QUEUES_BASE_SPOT_NEW;
+
+    if (text.len && text.data[0] == 'z') {
+        spot->kind = NGX_QUEUES_BASE_SPOT_DELAYED;
+
+        text.data++;
+        text.len--;
+    }
+
+    if (ngx_queues_store_number(&text, '-', &spot->major) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_base_decimal_parse(&text, &spot->minor);
+}
+
+
+ngx_int_t
+ngx_queues_store_origin(ngx_str_t *text, ngx_queues_store_origin_t *origin)
+{
+    ngx_str_t  rest, word;
+
+    rest = *text;
+
+    if (ngx_queues_store_place_words(&rest, ',', &origin->place) != NGX_OK
+        || ngx_queues_store_word(&rest, ',', &word) != NGX_OK
+        || ngx_queues_store_spot(&word, &origin->spot) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (rest.len == 0) {
+        return NGX_OK;
+    }
+
+    if (ngx_queues_store_word(&rest, ',', &word) != NGX_OK
+        || ngx_queues_base_short_parse(&word, &origin->source) != NGX_OK
+        || ngx_queues_store_number(&rest, ',', &origin->receives) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_base_decimal_parse(&rest, &origin->moved);
+}
