@@ -163,6 +163,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       offsetof(ngx_queues_conf_loc_t, auth),
       NULL },
 
+    { ngx_string("queues_rate_limit"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_queues_conf_set_rate_limit,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_api"),
       NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
       ngx_queues_api,
@@ -175,7 +182,7 @@ static ngx_command_t  ngx_queues_commands[] = {
 
 
 static ngx_http_module_t  ngx_queues_module_ctx = {
-    NULL,                              /* preconfiguration */
+    ngx_queues_http_add_variables,     /* preconfiguration */
     ngx_queues_postconfiguration,      /* postconfiguration */
 
     ngx_queues_conf_create_main,       /* create main configuration */

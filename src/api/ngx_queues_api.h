@@ -71,6 +71,7 @@ typedef void (*ngx_queues_api_start_pt)(ngx_queues_api_t *api);
 typedef struct {
     ngx_uint_t                    method;
     ngx_str_t                     path;        /* a template of src/base */
+    ngx_str_t                     name;        /* of the call, for the log */
     ngx_uint_t                    group;       /* of queues_api */
     ngx_str_t                     permission;  /* empty: no credential */
     ngx_queues_api_body_e         body;
@@ -100,6 +101,12 @@ struct ngx_queues_api_s {
     ngx_uint_t                    retry_after; /* seconds, 0: one */
     ngx_uint_t                    groups;      /* of the routes at the path */
     ngx_queues_api_start_pt       next;        /* after a look at a queue */
+
+    ngx_queues_conf_limits_t     *limits;      /* NULL: none */
+    uint64_t                      spelling;    /* the queue's key in the rate
+                                                  limit, 0: not counted */
+    uint64_t                      counted;     /* where a token was taken */
+    const char                   *over;        /* the limit: what has none */
 
     void                         *data;        /* of the route */
 };
@@ -145,6 +152,20 @@ void ngx_queues_api_with_other(ngx_queues_api_t *api, ngx_str_t *ref,
 
 
 /*
+ * Counts a call that is permitted against queues_rate_limit.  NGX_DECLINED with
+ * api->error set where it is over a limit.
+ */
+ngx_int_t ngx_queues_api_limit(ngx_queues_api_t *api);
+
+/*
+ * Tells the limit the id of the call's queue, which may be spelled otherwise
+ * in its path.  Every done that gets to know the id calls it, also where the
+ * client has gone.
+ */
+void ngx_queues_api_limit_learn(ngx_queues_api_t *api, uint64_t queue);
+
+
+/*
  * Answers an error.  field is the one to blame, JSON text without quotes, or
  * NULL; the message is a format of ngx_sprintf() whose result is escaped.
  */
@@ -160,6 +181,13 @@ void ngx_queues_api_no_memory(ngx_queues_api_t *api);
 
 /* Headers that let a page of any origin call the receipt routes. */
 ngx_int_t ngx_queues_api_cors(ngx_http_request_t *r);
+
+/* The start of their preflight. */
+void ngx_queues_api_preflight(ngx_queues_api_t *api);
+
+
+/* 1 for the value of a Content-Type header that is JSON in UTF-8. */
+ngx_uint_t ngx_queues_api_json_type(ngx_str_t *type);
 
 
 /*

@@ -238,3 +238,61 @@ ngx_queues_api_started(ngx_queues_api_t *api, ngx_int_t rc)
         ngx_queues_api_no_memory(api);
     }
 }
+
+
+/* application/json, with no parameter but charset=utf-8 (RFC 9110, 8.3.1) */
+
+ngx_uint_t
+ngx_queues_api_json_type(ngx_str_t *type)
+{
+    u_char  *p, *last;
+
+    static ngx_str_t  json = ngx_string("application/json");
+    static ngx_str_t  charset = ngx_string("charset=");
+    static ngx_str_t  utf8 = ngx_string("utf-8");
+
+    p = type->data;
+    last = p + type->len;
+
+    if (type->len < json.len
+        || ngx_strncasecmp(p, json.data, json.len) != 0)
+    {
+        return 0;
+    }
+
+    p += json.len;
+
+    while (p < last && (*p == ' ' || *p == '\t')) { p++; }
+
+    if (p == last) {
+        return 1;
+    }
+
+    if (*p++ != ';') {
+        return 0;
+    }
+
+    while (p < last && (*p == ' ' || *p == '\t')) { p++; }
+
+    if (p == last) {
+        return 1;
+    }
+
+    if ((size_t) (last - p) < charset.len
+        || ngx_strncasecmp(p, charset.data, charset.len) != 0)
+    {
+        return 0;
+    }
+
+    p += charset.len;
+
+    while (last > p && (last[-1] == ' ' || last[-1] == '\t')) { last--; }
+
+    if (last - p == (ssize_t) utf8.len + 2 && *p == '"' && last[-1] == '"') {
+        p++;
+        last--;
+    }
+
+    return last - p == (ssize_t) utf8.len
+           && ngx_strncasecmp(p, utf8.data, utf8.len) == 0;
+}

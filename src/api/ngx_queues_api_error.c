@@ -72,6 +72,7 @@ ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
     message.len = p - buf;
 
     code = &ngx_queues_api_codes[error];
+    api->op->note->error = &code->code;
 
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, api->op->request->connection->log, 0,
                    "queues error %ui %V: %V", code->status, &code->code,
@@ -234,18 +235,6 @@ ngx_queues_api_retry_after(ngx_http_request_t *r, ngx_uint_t seconds)
 }
 
 
-ngx_int_t
-ngx_queues_api_cors(ngx_http_request_t *r)
-{
-    ngx_str_t  value;
-
-    ngx_str_set(&value, "*");
-
-    return ngx_queues_http_add_header(r, "Access-Control-Allow-Origin",
-                                      &value);
-}
-
-
 /*
  * nginx calls this twice for one answer: for its headers, and, when they have
  * been sent, for its body.
@@ -255,37 +244,42 @@ ngx_int_t
 ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
     ngx_str_t *body)
 {
-    u_char      *p;
-    ngx_str_t    code;
-    ngx_uint_t   i, n;
+    u_char                  *p;
+    ngx_uint_t               i, n;
+    const ngx_str_t         *code;
+    ngx_queues_http_note_t  *note;
 
     n = sizeof(ngx_queues_api_codes) / sizeof(ngx_queues_api_code_t);
 
-    ngx_str_set(&code, "internal");
-
-    if (status < 500) {
-        code = ngx_queues_api_codes[NGX_QUEUES_API_INVALID_ARGUMENT].code;
-    }
+    code = &ngx_queues_api_codes[status < 500 ? NGX_QUEUES_API_INVALID_ARGUMENT
+                                              : NGX_QUEUES_API_INTERNAL].code;
 
     /* the last of those with the status is the most general one */
 
     for (i = 0; i < n; i++) {
         if (ngx_queues_api_codes[i].status == status) {
-            code = ngx_queues_api_codes[i].code;
+            code = &ngx_queues_api_codes[i].code;
         }
     }
+
+    note = ngx_queues_http_note(r);
+    if (note == NULL) {
+        return NGX_ERROR;
+    }
+
+    note->error = code;
 
     body->data = ngx_pnalloc(r->pool,
                          sizeof("{\"error\":\"\",\"message\":\"The server "
                                 "refused the request with status .\"}")
-                         + code.len + NGX_INT_T_LEN);
+                         + code->len + NGX_INT_T_LEN);
     if (body->data == NULL) {
         return NGX_ERROR;
     }
 
     p = ngx_sprintf(body->data, "{\"error\":\"%V\",\"message\":\"The server "
                     "refused the request with status %ui.\"}",
-                    &code, status);
+                    code, status);
     body->len = p - body->data;
 
     if (r->header_sent) {

@@ -31,6 +31,7 @@ const ngx_queues_api_route_t  ngx_queues_api_messages_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string(NGX_QUEUES_API_MESSAGES "/receive"),
+      ngx_string("ReceiveMessages"),
       NGX_QUEUES_CONF_LIVE,
       ngx_string("queues.messages.receive"),
       NGX_QUEUES_API_BODY,
@@ -39,13 +40,15 @@ const ngx_queues_api_route_t  ngx_queues_api_messages_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string(NGX_QUEUES_API_MESSAGES),
+      ngx_string("SendMessages"),
       NGX_QUEUES_CONF_LIVE,
       ngx_string("queues.messages.send"),
       NGX_QUEUES_API_BODY,
       0,
       ngx_queues_api_send },
 
-    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, 0, NULL }
+    { 0, ngx_null_string, ngx_null_string, 0, ngx_null_string,
+      NGX_QUEUES_API_NO_BODY, 0, NULL }
 };
 
 
@@ -88,6 +91,8 @@ ngx_queues_api_messages_answer(ngx_queues_api_t *api,
 
     *p++ = ']';
     *p++ = '}';
+
+    api->op->note->messages = result->nmessages;
 
     ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
 

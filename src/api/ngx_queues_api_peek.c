@@ -104,6 +104,8 @@ ngx_queues_api_peek_done(void *data, ngx_queues_store_result_t *result)
 {
     ngx_queues_api_t *api = data;
 
+    ngx_queues_api_limit_learn(api, result->place.queue);
+
     if (api->op->request) {
 
         if (result->code != NGX_QUEUES_STORE_OK) {

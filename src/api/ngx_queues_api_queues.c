@@ -34,6 +34,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string(NGX_QUEUES_API_QUEUE),
+      ngx_string("CreateQueue"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.create"),
       NGX_QUEUES_API_BODY,
@@ -42,6 +43,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string(NGX_QUEUES_API_QUEUE),
+      ngx_string("ListQueues"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.list"),
       NGX_QUEUES_API_NO_BODY,
@@ -50,6 +52,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string(NGX_QUEUES_API_QUEUE "/{queue}"),
+      ngx_string("GetQueue"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.get"),
       NGX_QUEUES_API_NO_BODY,
@@ -58,6 +61,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_PATCH,
       ngx_string(NGX_QUEUES_API_QUEUE "/{queue}"),
+      ngx_string("UpdateQueue"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.update"),
       NGX_QUEUES_API_BODY,
@@ -66,6 +70,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_DELETE,
       ngx_string(NGX_QUEUES_API_QUEUE "/{queue}"),
+      ngx_string("DeleteQueue"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.delete"),
       NGX_QUEUES_API_NO_BODY,
@@ -74,6 +79,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string(NGX_QUEUES_API_QUEUE "/{queue}/purge"),
+      ngx_string("PurgeQueue"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.purge"),
       NGX_QUEUES_API_NO_BODY,
@@ -82,6 +88,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string(NGX_QUEUES_API_QUEUE "/{queue}/redrive"),
+      ngx_string("RedriveMessages"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.redrive"),
       NGX_QUEUES_API_BODY,
@@ -90,13 +97,15 @@ const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string(NGX_QUEUES_API_QUEUE "/{queue}/messages"),
+      ngx_string("PeekMessages"),
       NGX_QUEUES_CONF_CONTROL,
       ngx_string("queues.messages.peek"),
       NGX_QUEUES_API_NO_BODY,
       0,
       ngx_queues_api_peek },
 
-    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, 0, NULL }
+    { 0, ngx_null_string, ngx_null_string, 0, ngx_null_string,
+      NGX_QUEUES_API_NO_BODY, 0, NULL }
 };
 
 
@@ -228,6 +237,8 @@ ngx_queues_api_get_done(void *data, ngx_queues_store_result_t *result)
 {
     ngx_queues_api_t *api = data;
 
+    ngx_queues_api_limit_learn(api, result->place.queue);
+
     if (api->op->request) {
 
         if (result->code != NGX_QUEUES_STORE_OK) {
@@ -281,6 +292,8 @@ static void
 ngx_queues_api_update_done(void *data, ngx_queues_store_result_t *result)
 {
     ngx_queues_api_t *api = data;
+
+    ngx_queues_api_limit_learn(api, result->place.queue);
 
     if (api->op->request) {
 

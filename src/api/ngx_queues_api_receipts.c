@@ -48,7 +48,6 @@ struct ngx_queues_api_receipts_s {
 
 static void ngx_queues_api_ack(ngx_queues_api_t *api);
 static void ngx_queues_api_visibility(ngx_queues_api_t *api);
-static void ngx_queues_api_preflight(ngx_queues_api_t *api);
 static ngx_queues_api_receipts_t *ngx_queues_api_receipts_create(
     ngx_queues_api_t *api, ngx_queues_api_receipts_pt call);
 static ngx_int_t ngx_queues_api_ack_parse(ngx_queues_api_t *api,
@@ -76,6 +75,7 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string("/v1/receipts/ack"),
+      ngx_string("AcknowledgeMessages"),
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_ANY_BODY,
@@ -84,6 +84,7 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string("/v1/receipts/visibility"),
+      ngx_string("ChangeMessageVisibility"),
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_ANY_BODY,
@@ -92,6 +93,7 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
 
     { NGX_HTTP_OPTIONS,
       ngx_string("/v1/receipts/ack"),
+      ngx_string("Preflight"),
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_NO_BODY,
@@ -100,13 +102,15 @@ const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[] = {
 
     { NGX_HTTP_OPTIONS,
       ngx_string("/v1/receipts/visibility"),
+      ngx_string("Preflight"),
       NGX_QUEUES_CONF_RECEIPTS,
       ngx_null_string,
       NGX_QUEUES_API_NO_BODY,
       0,
       ngx_queues_api_preflight },
 
-    { 0, ngx_null_string, 0, ngx_null_string, NGX_QUEUES_API_NO_BODY, 0, NULL }
+    { 0, ngx_null_string, ngx_null_string, 0, ngx_null_string,
+      NGX_QUEUES_API_NO_BODY, 0, NULL }
 };
 
 
@@ -517,7 +521,7 @@ ngx_queues_api_receipts_answer(ngx_queues_api_t *api,
     u_char                     *p, *start;
     size_t                      size;
     ngx_str_t                  *text;
-    ngx_uint_t                  i;
+    ngx_uint_t                  i, nok;
     ngx_queues_store_result_t   failed;
 
     if (ctx->reason) {
@@ -533,10 +537,14 @@ ngx_queues_api_receipts_answer(ngx_queues_api_t *api,
     text = ngx_queues_api_receipt_texts;
 
     size = sizeof("{\"results\":[]}");
+    nok = 0;
 
     for (i = 0; i < ctx->n; i++) {
         size += text[ctx->results[i]].len + 1;
+        nok += (ctx->results[i] == NGX_QUEUES_API_RECEIPT_OK);
     }
+
+    api->op->note->messages = nok;
 
     start = ngx_queues_api_alloc(api, size);
     if (start == NULL) {
@@ -559,33 +567,4 @@ ngx_queues_api_receipts_answer(ngx_queues_api_t *api,
     *p++ = '}';
 
     ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
-}
-
-
-static void
-ngx_queues_api_preflight(ngx_queues_api_t *api)
-{
-    ngx_str_t            methods, headers, age;
-    ngx_http_request_t  *r;
-
-    r = api->op->request;
-
-    ngx_str_set(&methods, "POST");
-    ngx_str_set(&headers, "content-type");
-    ngx_str_set(&age, "86400");
-
-    if (ngx_queues_http_add_header(r, "Access-Control-Allow-Methods",
-                                   &methods)
-        != NGX_OK
-        || ngx_queues_http_add_header(r, "Access-Control-Allow-Headers",
-                                      &headers)
-           != NGX_OK
-        || ngx_queues_http_add_header(r, "Access-Control-Max-Age", &age)
-           != NGX_OK)
-    {
-        ngx_queues_api_no_memory(api);
-        return;
-    }
-
-    ngx_queues_api_answer(api, NGX_HTTP_NO_CONTENT, NULL, NULL);
 }

@@ -164,6 +164,8 @@ ngx_queues_api_receive_done(void *data, ngx_queues_store_result_t *result)
 {
     ngx_queues_api_t *api = data;
 
+    ngx_queues_api_limit_learn(api, result->place.queue);
+
     if (api->op->wait.state == NGX_QUEUES_HTTP_WAIT_NONE) {
         ngx_queues_api_receive_first(api, result);
 
@@ -446,6 +448,8 @@ ngx_queues_api_receive_lost(ngx_queues_http_op_t *op)
     ctx = api->data;
 
     if (ctx->nclaims) {
+        op->note->messages = 0;
+
         ngx_queues_store_undo(&api->root, &ctx->place, ctx->token,
                               ctx->claims, ctx->nclaims);
     }
@@ -550,6 +554,8 @@ static void
 ngx_queues_api_receive_empty(ngx_queues_api_t *api)
 {
     static u_char  empty[] = "{\"messages\":[]}";
+
+    api->op->note->messages = 0;
 
     ngx_queues_api_answer(api, NGX_HTTP_OK, empty, empty + sizeof(empty) - 1);
 }

@@ -131,6 +131,8 @@ ngx_queues_api_redrive_answer(ngx_queues_api_t *api,
     p = ngx_sprintf(start, "{\"moved\":%L,\"remaining\":%L}", redrive->moved,
                     result->remaining);
 
+    api->op->note->messages = redrive->moved;
+
     ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
 }
 

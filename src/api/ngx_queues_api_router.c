@@ -8,6 +8,7 @@
 
 static ngx_int_t ngx_queues_api_find(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
+static void ngx_queues_api_note(ngx_queues_api_t *api, ngx_str_t *captures);
 static ngx_int_t ngx_queues_api_match(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf, ngx_queues_base_path_t *path,
     ngx_str_t *captures);
@@ -16,8 +17,8 @@ static ngx_int_t ngx_queues_api_names(ngx_queues_api_t *api,
 static ngx_int_t ngx_queues_api_authorize(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
 static ngx_int_t ngx_queues_api_check_body(ngx_queues_api_t *api);
-static ngx_uint_t ngx_queues_api_json_type(ngx_str_t *type);
 static void ngx_queues_api_refuse(ngx_queues_http_op_t *op);
+static ngx_uint_t ngx_queues_api_unnamed(ngx_queues_api_t *api);
 static void ngx_queues_api_run(ngx_queues_http_op_t *op);
 static void ngx_queues_api_named(void *data,
     ngx_queues_store_result_t *result);
@@ -60,11 +61,16 @@ ngx_queues_api_handler(ngx_http_request_t *r)
     op->data = api;
     api->op = op;
     api->qmcf = ngx_http_get_module_main_conf(r, ngx_queues_module);
+    api->limits = qlcf->limits;
 
     rc = ngx_queues_api_find(api, qlcf);
 
     if (rc == NGX_OK) {
         rc = ngx_queues_api_authorize(api, qlcf);
+    }
+
+    if (rc == NGX_OK && !ngx_queues_api_unnamed(api)) {
+        rc = ngx_queues_api_limit(api);
     }
 
     if (rc == NGX_OK) {
@@ -124,11 +130,33 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     rc = ngx_queues_api_match(api, qlcf, &path, captures);
 
+    if (rc == NGX_OK) {
+        ngx_queues_api_note(api, captures);
+    }
+
     if (rc != NGX_OK || captures[0].len == 0) {
         return rc;
     }
 
     return ngx_queues_api_names(api, captures);
+}
+
+
+/* Captures are in the request's pool, what a route is called is constant. */
+
+static void
+ngx_queues_api_note(ngx_queues_api_t *api, ngx_str_t *captures)
+{
+    ngx_uint_t               i;
+    ngx_queues_http_note_t  *note;
+
+    note = api->op->note;
+
+    note->operation = &api->route->name;
+
+    for (i = 0; i < NGX_QUEUES_HTTP_NAMES; i++) {
+        note->names[i] = captures[i];
+    }
 }
 
 
@@ -255,6 +283,12 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
         return NGX_DECLINED;
     }
 
+    if (ngx_queues_http_note_principal(api->op, &api->principal->name)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
     prefix.data = ngx_pnalloc(api->op->pool, api->project.len + 1);
     if (prefix.data == NULL) {
         return NGX_ERROR;
@@ -344,64 +378,6 @@ ngx_queues_api_check_body(ngx_queues_api_t *api)
 }
 
 
-/* application/json, with no parameter but charset=utf-8 (RFC 9110, 8.3.1) */
-
-static ngx_uint_t
-ngx_queues_api_json_type(ngx_str_t *type)
-{
-    u_char  *p, *last;
-
-    static ngx_str_t  json = ngx_string("application/json");
-    static ngx_str_t  charset = ngx_string("charset=");
-    static ngx_str_t  utf8 = ngx_string("utf-8");
-
-    p = type->data;
-    last = p + type->len;
-
-    if (type->len < json.len
-        || ngx_strncasecmp(p, json.data, json.len) != 0)
-    {
-        return 0;
-    }
-
-    p += json.len;
-
-    while (p < last && (*p == ' ' || *p == '\t')) { p++; }
-
-    if (p == last) {
-        return 1;
-    }
-
-    if (*p++ != ';') {
-        return 0;
-    }
-
-    while (p < last && (*p == ' ' || *p == '\t')) { p++; }
-
-    if (p == last) {
-        return 1;
-    }
-
-    if ((size_t) (last - p) < charset.len
-        || ngx_strncasecmp(p, charset.data, charset.len) != 0)
-    {
-        return 0;
-    }
-
-    p += charset.len;
-
-    while (last > p && (last[-1] == ' ' || last[-1] == '\t')) { last--; }
-
-    if (last - p == (ssize_t) utf8.len + 2 && *p == '"' && last[-1] == '"') {
-        p++;
-        last--;
-    }
-
-    return last - p == (ssize_t) utf8.len
-           && ngx_strncasecmp(p, utf8.data, utf8.len) == 0;
-}
-
-
 static void
 ngx_queues_api_refuse(ngx_queues_http_op_t *op)
 {
@@ -447,6 +423,11 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
                              api->route->max);
         return;
 
+    case NGX_QUEUES_API_RATE_LIMITED:
+        ngx_queues_api_error(api, api->error, NULL,
+                             "The %s is over its rate of calls.", api->over);
+        return;
+
     default:
         ngx_queues_api_error(api, api->error, NULL,
                              "There is nothing at this path.");
@@ -459,6 +440,15 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
  * not use all of them: the queue's name does.
  */
 
+static ngx_uint_t
+ngx_queues_api_unnamed(ngx_queues_api_t *api)
+{
+    return api->scope != NGX_QUEUES_BASE_GLOB_ALL
+           && api->ref.len
+           && api->ref.data[0] != 'n';
+}
+
+
 static void
 ngx_queues_api_run(ngx_queues_http_op_t *op)
 {
@@ -470,10 +460,7 @@ ngx_queues_api_run(ngx_queues_http_op_t *op)
         return;
     }
 
-    if (api->scope == NGX_QUEUES_BASE_GLOB_ALL
-        || api->ref.len == 0
-        || api->ref.data[0] == 'n')
-    {
+    if (!ngx_queues_api_unnamed(api)) {
         api->route->start(api);
         return;
     }
@@ -497,7 +484,12 @@ ngx_queues_api_named(void *data, ngx_queues_store_result_t *result)
         } else if (result->code == NGX_QUEUES_STORE_OK
                    && ngx_queues_api_permits(api, &result->queues[0].name))
         {
-            api->route->start(api);
+            if (ngx_queues_api_limit(api) == NGX_OK) {
+                api->route->start(api);
+
+            } else {
+                ngx_queues_api_refuse(api->op);
+            }
 
         } else {
 

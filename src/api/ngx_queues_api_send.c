@@ -420,6 +420,8 @@ ngx_queues_api_send_done(void *data, ngx_queues_store_result_t *result)
 {
     ngx_queues_api_t *api = data;
 
+    ngx_queues_api_limit_learn(api, result->place.queue);
+
     if (api->op->request) {
 
         if (result->code == NGX_QUEUES_STORE_OK) {
@@ -507,6 +509,8 @@ ngx_queues_api_send_answer(ngx_queues_api_t *api,
 
     *p++ = ']';
     *p++ = '}';
+
+    api->op->note->messages = result->nsent;
 
     ngx_queues_api_answer(api, NGX_HTTP_CREATED, start, p);
 }

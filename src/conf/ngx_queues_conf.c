@@ -107,6 +107,7 @@ ngx_queues_conf_create_loc(ngx_conf_t *cf)
     }
 
     qlcf->auth = NGX_CONF_UNSET;
+    qlcf->limits = NGX_CONF_UNSET_PTR;
 
     /* qlcf->api and its handler are not inherited, as no handler is */
 
@@ -126,6 +127,7 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_core_srv_conf_t  *cscf;
 
     ngx_conf_merge_value(conf->auth, prev->auth, 1);
+    ngx_conf_merge_ptr_value(conf->limits, prev->limits, NULL);
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 

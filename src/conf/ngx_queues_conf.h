@@ -62,8 +62,26 @@ typedef struct {
 } ngx_queues_conf_main_t;
 
 
+/*
+ * A bucket of tokens as a point in time: each call moves it on by the interval,
+ * and is too early while it is further ahead of now than the depth.
+ */
+typedef struct {
+    uint64_t                        interval;      /* ns, 0: no limit */
+    uint64_t                        depth;         /* ns */
+    uint64_t                        salt;          /* tells limits apart */
+} ngx_queues_conf_rate_t;
+
+
+typedef struct {
+    ngx_queues_conf_rate_t          organization;
+    ngx_queues_conf_rate_t          queue;
+} ngx_queues_conf_limits_t;
+
+
 typedef struct {
     ngx_flag_t                      auth;
+    ngx_queues_conf_limits_t       *limits;        /* NULL: none */
     ngx_uint_t                      api;           /* 0: no API here */
     ngx_http_handler_pt             handler;       /* of the API */
     unsigned                        serves:1;      /* a location of this
@@ -93,6 +111,8 @@ char *ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_replicas(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_zone(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_rate_limit(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 

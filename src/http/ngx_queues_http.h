@@ -54,8 +54,29 @@ typedef struct {
 } ngx_queues_http_wait_t;
 
 
+/* organization, project, queue */
+#define NGX_QUEUES_HTTP_NAMES  3
+
+
+/*
+ * What is known of a request when it is logged: in the request's pool, as the
+ * operation may be gone by then.  What it points to lives as long as the
+ * request, or for ever.
+ */
+typedef struct {
+    ngx_queues_http_op_t          *op;        /* NULL: it is over */
+
+    const ngx_str_t               *operation; /* of these, NULL: not known */
+    ngx_str_t                     *principal;
+    const ngx_str_t               *error;
+    ngx_str_t                      names[NGX_QUEUES_HTTP_NAMES];
+    ngx_int_t                      messages;  /* -1: none to be counted */
+} ngx_queues_http_note_t;
+
+
 struct ngx_queues_http_op_s {
     ngx_http_request_t            *request;   /* NULL: it is over */
+    ngx_queues_http_note_t        *note;      /* as long as request */
     ngx_pool_t                    *pool;
     void                          *data;      /* of the API */
 
@@ -92,6 +113,16 @@ typedef ngx_int_t (*ngx_queues_http_error_pt)(ngx_http_request_t *r,
  * whose result it returns.  NULL when out of memory.
  */
 ngx_queues_http_op_t *ngx_queues_http_op_create(ngx_http_request_t *r);
+
+/* The note of a request, which is made if need be; NULL when out of memory. */
+ngx_queues_http_note_t *ngx_queues_http_note(ngx_http_request_t *r);
+
+/* Notes who asks, in a copy; NGX_ERROR when out of memory. */
+ngx_int_t ngx_queues_http_note_principal(ngx_queues_http_op_t *op,
+    ngx_str_t *name);
+
+/* The variables that tell what is in the note; a preconfiguration. */
+ngx_int_t ngx_queues_http_add_variables(ngx_conf_t *cf);
 
 /*
  * Reads the body into op->body, then calls the handler.

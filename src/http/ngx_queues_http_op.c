@@ -18,9 +18,15 @@ static ngx_int_t ngx_queues_http_body_collect(ngx_http_request_t *r,
 ngx_queues_http_op_t *
 ngx_queues_http_op_create(ngx_http_request_t *r)
 {
-    ngx_pool_t            *pool;
-    ngx_http_cleanup_t    *cln;
-    ngx_queues_http_op_t  *op;
+    ngx_pool_t              *pool;
+    ngx_http_cleanup_t      *cln;
+    ngx_queues_http_op_t    *op;
+    ngx_queues_http_note_t  *note;
+
+    note = ngx_queues_http_note(r);
+    if (note == NULL) {
+        return NULL;
+    }
 
     pool = ngx_create_pool(NGX_QUEUES_HTTP_OP_POOL, ngx_cycle->log);
     if (pool == NULL) {
@@ -40,12 +46,13 @@ ngx_queues_http_op_create(ngx_http_request_t *r)
     }
 
     op->request = r;
+    op->note = note;
     op->pool = pool;
+
+    note->op = op;
 
     cln->handler = ngx_queues_http_op_cleanup;
     cln->data = op;
-
-    ngx_http_set_ctx(r, op, ngx_queues_module);
 
     return op;
 }
@@ -80,6 +87,9 @@ ngx_queues_http_op_cleanup(void *data)
     if (op->lost) {
         op->lost(op);
     }
+
+    op->note->op = NULL;
+    op->note = NULL;
 
     ngx_queues_http_op_release(op);
 }
@@ -201,9 +211,11 @@ ngx_queues_http_body_refused(ngx_http_request_t *r)
 static void
 ngx_queues_http_body_handler(ngx_http_request_t *r)
 {
-    ngx_queues_http_op_t  *op;
+    ngx_queues_http_op_t    *op;
+    ngx_queues_http_note_t  *note;
 
-    op = ngx_http_get_module_ctx(r, ngx_queues_module);
+    note = ngx_http_get_module_ctx(r, ngx_queues_module);
+    op = note->op;
 
     if (ngx_queues_http_body_collect(r, &op->body) != NGX_OK) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);

@@ -1,8 +1,12 @@
 
 #include "ngx_queues_stat_zone.h"
 
+#include <openssl/rand.h>
+
 
 static ngx_int_t ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data);
+static ngx_int_t ngx_queues_stat_init_slots(ngx_queues_stat_zone_t *z,
+    ngx_shm_zone_t *zone);
 
 
 ngx_int_t
@@ -52,7 +56,8 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
     }
 
     z = ngx_slab_calloc(shpool, sizeof(ngx_queues_stat_zone_t));
-    if (z == NULL) {
+
+    if (z == NULL || ngx_queues_stat_init_slots(z, zone) != NGX_OK) {
         ngx_log_error(NGX_LOG_EMERG, zone->shm.log, 0,
                       "\"queues_zone %V\" is too small: give it at least 1m",
                       &zone->shm.name);
@@ -65,4 +70,28 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
     qmcf->zone = z;
 
     return NGX_OK;
+}
+
+
+/* most of the zone, and the rest is enough for what else is in it */
+
+static ngx_int_t
+ngx_queues_stat_init_slots(ngx_queues_stat_zone_t *z, ngx_shm_zone_t *zone)
+{
+    size_t            set;
+    ngx_slab_pool_t  *shpool;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    set = NGX_QUEUES_STAT_RATE_WAYS * sizeof(ngx_queues_stat_slot_t);
+
+    z->nsets = zone->shm.size / 8 * 5 / set;
+
+    z->slots = ngx_slab_calloc(shpool, z->nsets * set);
+    if (z->slots == NULL) {
+        return NGX_ERROR;
+    }
+
+    return RAND_bytes(z->secret, NGX_QUEUES_BASE_SIPHASH_KEY) == 1
+           ? NGX_OK : NGX_ERROR;
 }

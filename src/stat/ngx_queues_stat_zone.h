@@ -8,14 +8,17 @@
 
 
 #include "ngx_queues_stat.h"
+#include "../base/ngx_queues_base_siphash.h"
 
 
 /* to be increased with every change of what follows */
-#define NGX_QUEUES_STAT_LAYOUT        1
+#define NGX_QUEUES_STAT_LAYOUT        2
 
 #define NGX_QUEUES_STAT_ADDRESS_SIZE  16
 #define NGX_QUEUES_STAT_SETS          2048
 #define NGX_QUEUES_STAT_WAYS          4
+
+#define NGX_QUEUES_STAT_RATE_WAYS     8
 
 
 /* invalid handles of one address */
@@ -29,10 +32,26 @@ typedef struct {
 } ngx_queues_stat_invalid_t;
 
 
+/*
+ * A bucket of tokens, or, where the key is odd, another spelling of a queue:
+ * then value is the key of the bucket.
+ */
+
+typedef struct {
+    uint64_t                      key;        /* 0: free */
+    uint64_t                      value;      /* ns of the monotonic clock:
+                                                 when the bucket is full */
+} ngx_queues_stat_slot_t;
+
+
 typedef struct {
     ngx_uint_t                    layout;
     ngx_queues_stat_invalid_t     invalid[NGX_QUEUES_STAT_SETS]
                                          [NGX_QUEUES_STAT_WAYS];
+
+    u_char                        secret[NGX_QUEUES_BASE_SIPHASH_KEY];
+    ngx_queues_stat_slot_t       *slots;      /* sets of RATE_WAYS */
+    ngx_uint_t                    nsets;
 } ngx_queues_stat_zone_t;
 
 

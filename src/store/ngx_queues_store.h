@@ -186,7 +186,8 @@ typedef struct {
     ngx_queues_store_sent_t      *sent;       /* send */
     ngx_uint_t                    nsent;
 
-    ngx_queues_store_place_t      place;      /* receive, peek */
+    ngx_queues_store_place_t      place;      /* send, receive, peek; of create,
+                                                 get, update the queue */
     ngx_queues_store_message_t   *messages;
     ngx_uint_t                    nmessages;
     uint64_t                      token;

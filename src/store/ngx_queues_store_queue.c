@@ -277,7 +277,11 @@ ngx_queues_store_queue_parse(ngx_queues_store_call_t *call,
     result->queues = queue;
     result->nqueues = 1;
 
-    return ngx_queues_store_queue_elts(reply->elts, queue);
+    if (ngx_queues_store_queue_elts(reply->elts, queue) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_base_short_parse(&queue->id, &result->place.queue);
 }
 
 

@@ -155,12 +155,11 @@ static ngx_int_t
 ngx_queues_store_send_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
 {
-    ngx_str_t                  text, word;
-    ngx_uint_t                 i;
-    ngx_queues_store_place_t   place;
+    ngx_str_t   text, word;
+    ngx_uint_t  i;
 
     if (ngx_queues_store_string(reply, &text) != NGX_OK
-        || ngx_queues_store_place_words(&text, ' ', &place) != NGX_OK)
+        || ngx_queues_store_place_words(&text, ' ', &result->place) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -173,7 +172,7 @@ ngx_queues_store_send_parse(ngx_queues_store_call_t *call,
     }
 
     for (i = 0; i < result->nsent; i++) {
-        result->sent[i].place = place;
+        result->sent[i].place = result->place;
 
         if (ngx_queues_store_word(&text, ' ', &word) != NGX_OK
             || ngx_queues_store_sent_word(&word, &result->sent[i]) != NGX_OK)
