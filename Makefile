@@ -86,11 +86,13 @@ $(BUILD)/objs/Makefile: $(BUILD)/inputs
 	    > $(BUILD)/configure.log 2>&1 \
 	    || { tail -n 20 $(BUILD)/configure.log; rm -f $@; exit 1; }
 
+# never written over: an nginx that runs has it in its memory
+
 $(MODULE): $(BUILD)/objs/Makefile FORCE
 	@$(MAKE) --no-print-directory $(PARALLEL) -f $(BUILD)/objs/Makefile \
 	    -C $(NGINX_DEV) modules
 	@cmp -s $(BUILD)/objs/ngx_queues_module.so $@ \
-	    || cp $(BUILD)/objs/ngx_queues_module.so $@
+	    || { cp $(BUILD)/objs/ngx_queues_module.so $@.new && mv $@.new $@; }
 
 
 install-run:
@@ -136,7 +138,8 @@ sanitize: install-test $(SANITIZE)/nginx
 
 $(SANITIZE)/nginx: $(SANITIZE)/src/objs/Makefile FORCE
 	@$(MAKE) --no-print-directory $(PARALLEL) -C $(SANITIZE)/src build
-	@cmp -s $(SANITIZE)/src/objs/nginx $@ || cp $(SANITIZE)/src/objs/nginx $@
+	@cmp -s $(SANITIZE)/src/objs/nginx $@ \
+	    || { cp $(SANITIZE)/src/objs/nginx $@.new && mv $@.new $@; }
 
 # nginx is compiled anew only where configure has found something new: where it
 # writes the same headers, the old ones are put back, with their old times

@@ -36,6 +36,7 @@ L.CAP_FIFO = 20000          -- and on a FIFO queue
 L.HOLD = 43200000           -- ms that one delivery can last
 L.BATCH = 1000              -- messages in one call
 L.BYTES = 4194304           -- of bodies that one call copies, and one body
+L.WORK = 2097152            -- likewise, of what is due: see L.spend
 L.PACK = 100                -- messages of one batch in flight
 
 
@@ -49,6 +50,8 @@ function L.register(name, flags, fn)
                 bind()
             end
 
+            L.work = 0
+
             if not keys[1] then
                 return L.err('ARGUMENT', name .. ' needs the key of a project')
             end
@@ -56,6 +59,26 @@ function L.register(name, flags, fn)
             return fn(keys[1], args)
         end
     }
+end
+
+
+-- Notes that a call has come to a message of so many bytes which it is to move,
+-- remove or pass.  What there is to do is endless: a call does some of it, by
+-- its limits, but no more where it has spent 2 MiB, at 4 KiB and the bytes a
+-- message.
+function L.spend(size)
+    L.work = L.work + 4096 + size
+end
+
+
+function L.spent()
+    return L.work >= L.WORK
+end
+
+
+-- How many messages of a queue are read at once, though fewer may be needed.
+function L.few(p)
+    return max(1, min(10, floor(L.WORK / p.limit)))
 end
 
 

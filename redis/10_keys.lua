@@ -168,7 +168,7 @@ function L.hint(root, q)
 end
 
 
--- Sets or clears a flag of s, as it is now.
+-- Sets or clears a flag of s, as it is now.  Returns whether it was otherwise.
 local function flag(p, value, on)
     local s = call('HGET', p.hot, 's')
     local flags = tonumber(sub(s, 1, 1))
@@ -178,14 +178,15 @@ local function flag(p, value, on)
         flags = on and flags + value or flags - value
         call('HSET', p.hot, 's', flags .. sub(s, 2))
     end
+
+    return is ~= on
 end
 
 
 -- Likewise, where somebody waits; clears the flag.  p is as read in this
 -- call.
 function L.wake(p)
-    if p.waits then
-        flag(p, 1, false)
+    if p.waits and flag(p, 1, false) then
         L.hint(p.root, p.q)
     end
 end
@@ -201,6 +202,18 @@ end
 -- agenda is no sorted set, what the call is about is done all the same.
 function L.due(p, moment)
     return try('ZADD', L.agenda(p.root), 'LT', L.text(moment), p.q)
+end
+
+
+-- Something ends at a moment; t is as it was read of the hot hash.
+function L.ends(p, t, moment)
+    if moment < tonumber(t) then
+        call('HSET', p.hot, 't', L.text(moment))
+    end
+
+    if p.mrc > 0 then
+        L.due(p, moment)
+    end
 end
 
 

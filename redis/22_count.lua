@@ -57,15 +57,20 @@ local function oldest_of(p)
 end
 
 
--- The same of a FIFO queue; and whether it is not known yet, after limit groups.
+-- The same of a FIFO queue; and whether it is not known yet, after limit groups
+-- or fewer.
 local function oldest_fifo(p, now, limit)
     local c = L.open_fifo(p, now)
 
-    for _ = 1, limit do
+    for i = 1, limit do
         local name, score = unpack(call('ZRANGE', p.x, '0', '0', 'WITHSCORES'))
 
         if not name then
             return nil, false
+        end
+
+        if i > 1 and L.spent() then
+            break
         end
 
         L.look_at_age(c, name, now - p.ret, 10)

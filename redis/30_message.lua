@@ -36,13 +36,15 @@ end
 -- where some of them may be in batches: these are taken apart until none is,
 -- the earliest to end first, which counts like removals.
 local function sweep_stream(p, stream, prefix, cutoff, left, cur)
-    local bytes = 0
+    local first = true
 
-    -- in tens and up to 4 MiB, since bodies are read with the ids
-    while left > 0 and bytes < L.BYTES do
-        local count = min(left, 10)
+    -- a few at once, since bodies are read with the ids
+    while left > 0 and (first or not L.spent()) do
+        local count = min(left, L.few(p))
         local entries = call('XRANGE', stream, '-', '+', 'COUNT', count)
         local ids, raw, stays = {}, {}, nil
+
+        first = false
 
         for i = 1, #entries do
             local id = entries[i][1]
@@ -50,7 +52,7 @@ local function sweep_stream(p, stream, prefix, cutoff, left, cur)
             stays = L.sent(id)
             if stays <= cutoff then
                 raw[i], ids[i], stays = id, prefix .. id, nil
-                bytes = bytes + #entries[i][2][2]
+                L.spend(#entries[i][2][2])
             else
                 break
             end
@@ -83,12 +85,25 @@ local function sweep_stream(p, stream, prefix, cutoff, left, cur)
 end
 
 
+-- Keys of a wrong type fail here.
+function L.can_drop(p)
+    call('XLEN', p.m)
+    call('XLEN', p.z)
+    call('HLEN', p.d)
+    call('ZCARD', p.f)
+    call('ZCARD', p.y)
+end
+
+
 -- Removes up to limit messages that outlived their retention, and up to 1,000
 -- at once where whole nodes of the stream go.  Returns true and sets hx when
 -- no such message is left; else hx stays, so that the next call goes on.
 function L.sweep(p, now, limit)
     local cutoff = now - p.ret
     local left, a, b = limit, nil, nil
+
+    L.can_drop(p)
+
     local h = call('HMGET', p.hot, 'cur', 'nb')
     local batches = h[2] ~= '0'
 
@@ -152,7 +167,7 @@ local function store(p, list)
 
     if delayed then
         due = { p.y }
-        t = tonumber(call('HGET', p.hot, 't'))
+        t = call('HGET', p.hot, 't')
         call('XLEN', p.m)                   -- keys of a wrong type fail here
         call('XLEN', p.z)
         call('ZCARD', p.y)
@@ -195,13 +210,7 @@ local function store(p, list)
     if delayed then
         call('ZADD', unpack(due))
 
-        if first < t then
-            call('HSET', p.hot, 't', L.text(first))
-        end
-
-        if p.mrc > 0 then
-            L.due(p, first)
-        end
+        L.ends(p, t, first)
     end
 
     return concat(ids, ' ')

@@ -37,16 +37,18 @@ local function claim_due(p, c, words, out, index, need, taken, k)
         local delayed = byte(id) == 122
         local raw = delayed and sub(id, 2) or id
         local stream = delayed and p.z or p.m
-        local entry = not (c.cutoff and L.sent(id) <= c.cutoff)
-                      and call('XRANGE', stream, raw, raw)[1]
-
+        local live = not (c.cutoff and L.sent(id) <= c.cutoff)
         local count, first = 0, nil
 
         if states and states[i] then
             count, first = match(states[i], '^[^:]*:(%d+):(%d+):')
         end
 
-        if entry and c.dlq and tonumber(count) >= p.mrc then
+        -- a dead letter is not read here: moving it does that
+        local dead = live and c.dlq and tonumber(count) >= p.mrc
+        local entry = live and not dead and call('XRANGE', stream, raw, raw)[1]
+
+        if dead then
             c.buried[#c.buried + 1] = id
 
         elseif entry then

@@ -1,5 +1,5 @@
--- What ends a delivery or moves its end: ack, visibility, undo.  Messages of a
--- batch are found by its token, all others by their ids.
+-- What ends a delivery or moves its end: ack, visibility.  Messages of a batch are
+-- found by its token, all others by their ids.
 
 -- Ids that are separated by blanks, as a table.
 function L.ids_of(text)
@@ -66,6 +66,8 @@ local function open(root, q, gen, now)
 
     return p, h, now >= tonumber(h[3]) and now - p.ret or nil
 end
+
+L.open = open
 
 
 -- The records of a run's batches: false where there is none.
@@ -172,6 +174,7 @@ local function ack_whole(p, token, text)
     if type(done) == 'table' then           -- a key of a wrong type
         call('ZADD', p.b, '1', token)       -- its end is not known any more
         call('HSET', p.hot, 't', '1')
+        L.due(p, 1)
         return done
     end
 
@@ -495,12 +498,8 @@ local function move_run(root, run, now, out)
         earlier = earlier or sooner
     end
 
-    if first and first < tonumber(h[3]) then
-        call('HSET', p.hot, 't', L.text(first))
-    end
-
-    if first and p.mrc > 0 then
-        L.due(p, first)
+    if first then
+        L.ends(p, h[3], first)
     end
 
     if earlier then
@@ -540,71 +539,4 @@ L.register('visibility', { 'allow-oom' }, function(root, args)
     end
 
     return concat(out)
-end)
-
-
--- undo: gives back what a receive took and nobody got: visible at once, and
--- as if it had not been received.
--- Keys: root.  Arguments: Q G token, then ids.  Reply: how many were given
--- back: those still held with this token.
--- Cost: O(n * log in flight).
-L.register('undo', { 'allow-oom' }, function(root, args)
-    local token = args[3]
-
-    if not token then
-        return L.wrong('undo')
-    end
-
-    local now = L.now()
-    local p, h = open(root, args[1], args[2], now)
-
-    if not p or #args == 3 then
-        return 0
-    end
-
-    if p.fifo then
-        return L.undo_fifo(p, h, token, { unpack(args, 4) }, now)
-    end
-
-    local record = h[4] ~= '0' and call('HGET', p.e, token)
-
-    if record then
-        L.explode(p, token, record)
-    end
-
-    local states, text = call('HMGET', p.d, unpack(args, 4)), L.text(now)
-    local back, moments, seen, n = { p.d }, { p.f }, {}, 0
-
-    for i = 1, #states do
-        local id = args[i + 3]
-        local by, count, first, last = match(states[i] or '',
-                                             '^(%d+):(%d+):(%d+):(%d+)$')
-
-        if by == token and not seen[id] then
-            count = count - 1
-            n, seen[id] = n + 1, true
-            back[n * 2] = id
-            back[n * 2 + 1] = '-:' .. count .. ':' .. (count > 0 and first or 0)
-                              .. ':' .. last
-            moments[n * 2], moments[n * 2 + 1] = text, id
-        end
-    end
-
-    if n > 0 then
-        call('ZCARD', p.f)                  -- a key of a wrong type fails here
-        call('HSET', unpack(back))
-        call('ZADD', unpack(moments))
-
-        if now < tonumber(h[3]) then
-            call('HSET', p.hot, 't', text)
-        end
-
-        if p.mrc > 0 then
-            L.due(p, now)
-        end
-
-        L.wake(p)
-    end
-
-    return n
 end)

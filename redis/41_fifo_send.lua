@@ -161,6 +161,21 @@ function L.can_append(p)
 end
 
 
+-- The same of what a send finds by reading: for those who have written before.
+function L.can_append_late(p, now)
+    local days = call('HMGET', p.hot, 'last', 'cw')
+    local ms = tonumber(match(days[1] or '0', '^%d+'))
+
+    L.can_append(p)
+    call('HLEN', p.g)
+    call('HLEN', window(p, 'c', floor(max(now, ms) / L.DAY)))
+
+    if days[2] then
+        call('HLEN', window(p, 'c', days[2]))
+    end
+end
+
+
 -- Appends messages to their groups.  Each has group, key (of deduplication, or
 -- nothing), body, attributes, origin, and delay (ms, or nothing).  Returns the
 -- words of a reply of send_fifo.

@@ -1,27 +1,24 @@
 -- What becomes due on FIFO queues by the passing of time: ends of visibility and
 -- delay, dead letters, retention.
 
--- Moves messages of a group (entries of d) to the dead-letter queue: as many as
--- have 4 MiB, one at least.  Returns those that are left.
+-- Moves messages of a group (entries of d) to the dead-letter queue: one at
+-- least, and more unless the call has done enough.  Returns those that are left.
 local function bury(c, to, g, entries)
-    local p, fields, list, bytes, n = c.p, {}, {}, 0, 0
+    local p, fields, list, n = c.p, {}, {}, 0
 
-    for i = 1, #entries do
-        fields[i] = g.gid .. ':' .. L.text(entries[i].seq)
+    while n < #entries and (n == 0 or not L.spent()) do
+        n = n + 1
+        fields[n] = g.gid .. ':' .. L.text(entries[n].seq)
 
-        local value = bytes <= L.BYTES and call('HGET', p.u, fields[i])
+        local value = call('HGET', p.u, fields[n])
 
-        if not value then
-            break
-        end
+        L.spend(value and #value or 0)
 
-        local m = L.moved(c, g, value)
+        if value and L.head(value) > c.now - p.ret then
+            local m = L.moved(c, g, value)
 
-        m.origin = concat({ m.origin, p.q, entries[i].count, L.text(c.now) },
-                          ',')
-        n, bytes = i, bytes + #value
-
-        if L.head(value) > c.now - p.ret then
+            m.origin = concat({ m.origin, p.q, entries[n].count,
+                                L.text(c.now) }, ',')
             list[#list + 1] = m
         end
     end
@@ -30,10 +27,8 @@ local function bury(c, to, g, entries)
         L.append(to, list)
     end
 
-    if n > 0 then
-        call('HDEL', p.u, unpack(fields, 1, n))
-        c.n = c.n - n
-    end
+    call('HDEL', p.u, unpack(fields))
+    c.n = c.n - n
 
     return { unpack(entries, n + 1) }
 end
@@ -79,7 +74,7 @@ local function end_group(c, name)
     end
 
     if dead[1] then
-        for _, e in ipairs(bury(c, to, g, dead)) do     -- too big for one call
+        for _, e in ipairs(bury(c, to, g, dead)) do     -- too much for one call
             e.moment = c.now
             c.nf = c.nf + 1
             table_insert(stay, e)
@@ -107,18 +102,21 @@ function L.sort(list)
 end
 
 
--- Ends what ended by now of batches, groups and delays: about limit messages.
+-- Ends what ended by now of batches, groups and delays: about limit messages,
+-- fewer where dead letters are large, of one group at least.
 function L.end_fifo(c, limit)
     local p, n, text = c.p, 0, L.text(c.now)
 
     L.explode_fifo_ended(c, text, limit)
 
-    while n < limit do
+    while n == 0 or (n < limit and not L.spent()) do
         local names = call('ZRANGEBYSCORE', p.f, '-inf', text, 'LIMIT', '0',
                            '10')
 
         for i = 1, #names do
-            n = n + end_group(c, names[i])
+            if n == 0 or not L.spent() then
+                n = n + end_group(c, names[i])
+            end
         end
 
         if #names < 10 then
@@ -155,9 +153,11 @@ end
 local function age(p, g, seq)
     local value = call('HGET', p.u, g.gid .. ':' .. L.text(seq))
 
+    L.spend(value and #value or 0)
+
     if value then
         local ms, _, due = L.head(value)
-        return ms, due, #value
+        return ms, due
     end
 end
 
@@ -170,21 +170,23 @@ end
 
 
 -- Removes messages that were sent at the moment cutoff or before from the front
--- of a group that is in no batch.  Returns how many it looked at.
+-- of a group that is in no batch, one at least.  Returns how many these were.
 local function trim(c, g, cutoff, limit)
-    local p, n, bytes = c.p, 0, 0
+    local p, n = c.p, 0
     local gone, late = { p.u }, { p.y }
     local list = g.received and L.received(p, g.gid) or {}
 
-    while n < limit and bytes < L.BYTES and (list[1] or g.h <= g.t) do
+    while n < limit and (n == 0 or not L.spent())
+          and (list[1] or g.h <= g.t)
+    do
         local seq = list[1] and list[1].seq or g.h
-        local ms, due, size = age(p, g, seq)
+        local ms, due = age(p, g, seq)
 
         if ms and ms > cutoff then
             break
         end
 
-        n, bytes = n + 1, bytes + (size or 0)
+        n = n + 1
         gone[#gone + 1] = g.gid .. ':' .. L.text(seq)
 
         if due then
@@ -207,8 +209,9 @@ local function trim(c, g, cutoff, limit)
         call('ZREM', unpack(late))
     end
 
-    local turn = call('ZSCORE', p.o, g.name)
-    L.settle(c, g, list, turn or c.now)
+    -- one of which the first message stays at a redrive has another one now
+    local turn = tonumber(call('ZSCORE', p.o, g.name))
+    L.settle(c, g, list, turn and turn >= 0 and turn or c.now)
 
     return n
 end
@@ -239,9 +242,10 @@ local function out_of_batches(c, g, limit)
 end
 
 
--- Removes up to limit messages that outlived their retention.  Returns true
--- and sets hx when no such message is left.  x has for each group a moment at
--- which, or after which, its first message was sent.
+-- Removes up to limit messages that outlived their retention, fewer where they
+-- are large, of one group at least.  Returns true and sets hx when no such
+-- message is left.  x has for each group a moment at which, or after which, its
+-- first message was sent.
 function L.sweep_fifo(c, limit)
     local p, left = c.p, limit
     local cutoff = c.now - p.ret
@@ -252,7 +256,7 @@ function L.sweep_fifo(c, limit)
         c.n, c.nb, c.nf = -call('HGET', p.hot, 'n'), -c.had_nb, -c.had_nf
     end
 
-    while left > 0 do
+    while left == limit or (left > 0 and not L.spent()) do
         local name, score = unpack(call('ZRANGE', p.x, '0', '0', 'WITHSCORES'))
 
         if not name or tonumber(score) > cutoff then
@@ -340,7 +344,7 @@ function L.catch_up_fifo(p, now, limit)
     L.check_fifo(p)
 
     if to then
-        L.can_append(to)
+        L.can_append_late(to, now)
     end
 
     if now >= hx and not L.sweep_fifo(c, limit) then

@@ -212,7 +212,9 @@ local function trim_first(p, now, need)
     local names = call('ZRANGE', p.o, '0', L.text(need - 1))
 
     for i = 1, #names do
-        L.look_at_age(c, names[i], now - p.ret, 50)
+        if i == 1 or not L.spent() then
+            L.look_at_age(c, names[i], now - p.ret, 50)
+        end
     end
 
     L.close_fifo(c)

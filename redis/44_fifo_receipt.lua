@@ -89,7 +89,9 @@ end
 local function change_singles(c, singles, out, turn, change)
     local p, groups, order = c.p, {}, {}
 
-    call('ZCARD', p.f)                      -- a key of a wrong type fails here
+    if singles[1] then                      -- a key of a wrong type fails here
+        call('ZCARD', p.f)
+    end
 
     for i = 1, #singles do
         local gid, seq = match(singles[i].id, '^(%d+):(%d+)$')
@@ -156,8 +158,13 @@ local function change_singles(c, singles, out, turn, change)
 end
 
 
-local function check(p)
-    call('ZCARD', p.o)                      -- keys of a wrong type fail here
+local function check(p, run)
+    if run[2] then                          -- keys of a wrong type fail here
+        call('ZCARD', p.f)
+        call('HLEN', p.d)
+    end
+
+    call('ZCARD', p.o)
     call('ZCARD', p.x)
     call('ZCARD', p.k)
     call('HLEN', p.u)
@@ -232,12 +239,7 @@ end
 function L.ack_fifo(p, h, run, now, out)
     local c = L.open_fifo(p, now, h)
 
-    check(p)
-
-    if run[2] then
-        call('ZCARD', p.f)
-        call('HLEN', p.d)
-    end
+    check(p, run)
 
     local singles = singles_of(c, run, expiry(c), function(g, record)
         ack_batch(c, g.token, record, g.ids)
@@ -257,7 +259,7 @@ function L.move_fifo(p, h, run, now, out)
     local c = L.open_fifo(p, now, h)
     local seen = {}                         -- a second mention is over
 
-    check(p)
+    check(p, run)
 
     local singles = singles_of(c, run, expiry(c), function(g, record)
         if tonumber(g.vt) == 0 or seen[g.ids[1]] then
@@ -312,7 +314,7 @@ function L.undo_fifo(p, h, token, ids, now)
     local run = { { token = token, ids = ids, n = #ids, at = 0,
                     text = concat(ids, ' ') } }
 
-    check(p)
+    check(p, run)
 
     local singles = singles_of(c, run, nil, function(g, record)
         local list, count = L.groups_of(record)

@@ -38,21 +38,18 @@ end
 
 -- Keys of a wrong type fail here.
 function L.can_move(p, to)
-    call('XLEN', p.m)
-    call('XLEN', p.z)
+    L.can_drop(p)
     call('XLEN', to.m)
-    call('HLEN', p.d)
-    call('ZCARD', p.f)
-    call('ZCARD', p.y)
 end
 
 
 -- Moves messages of a standard queue, none of which is in a batch, to another:
--- as many as have 4 MiB, one at least; what outlived its retention is removed.
+-- one at least, and more unless the call has done enough; what outlived its
+-- retention is removed.
 -- note(id) is what is appended to the origin.  Returns how many ids it came
 -- through, and how many messages it moved.
 function L.move(p, to, ids, now, note)
-    local n, moved, bytes = 0, 0, 0
+    local n, moved = 0, 0
 
     L.can_move(p, to)
 
@@ -63,6 +60,7 @@ function L.move(p, to, ids, now, note)
         local entry = call('XRANGE', stream, raw, raw)[1]
 
         n = i
+        L.spend(entry and #entry[2][2] or 0)
 
         if entry and L.sent(id) > now - p.ret then
             local fields, attributes, origin = entry[2], '', nil
@@ -77,12 +75,12 @@ function L.move(p, to, ids, now, note)
 
             L.put(to, now, fields[2], attributes,
                   L.origin(p, id, origin) .. note(id))
-            moved, bytes = moved + 1, bytes + #fields[2]
+            moved = moved + 1
         end
 
         L.drop(p, stream, { id }, { raw })
 
-        if bytes > L.BYTES then
+        if L.spent() then
             break
         end
     end

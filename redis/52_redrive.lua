@@ -31,9 +31,10 @@ end
 
 
 -- Whether a call has done or seen enough: limit messages moved, 1,000 looked at,
--- or 4 MiB of them.
+-- or 2 MiB of them.
 local function spent(v)
-    return v.moved >= v.limit or v.seen >= L.BATCH or v.bytes >= L.BYTES
+    return v.moved >= v.limit or v.seen >= L.BATCH or v.bytes >= L.WORK
+           or L.spent()
 end
 
 
@@ -70,8 +71,9 @@ local function move_all(v, p, list, to_of, now, stay)
     for _, m in ipairs(list) do
         local to = to_of(m.origin)
 
+        v.bytes = v.bytes + (m.size or 0)
+
         if not to then
-            v.bytes = v.bytes + (m.size or 0)
             stay(m.id)
 
         elseif by[to] then
@@ -106,7 +108,7 @@ local function redrive_due(v, p, index, from, to_of, now)
     end
 
     while full and not spent(v) do
-        local count = min(v.limit - v.moved, 10)
+        local count = min(v.limit - v.moved, L.few(p))
         local ids = call('ZRANGEBYSCORE', index, from, text, 'LIMIT', '0', count)
         local list = {}
 
@@ -140,7 +142,7 @@ local function redrive_new(v, p, dest, to_of, now)
 
     while not spent(v) do
         local entries = call('XRANGE', p.m, '(' .. from, '+', 'COUNT',
-                             min(v.limit - v.moved, 10))
+                             min(v.limit - v.moved, L.few(p)))
         local list, stays = {}, nil
 
         if not entries[1] then
@@ -183,7 +185,7 @@ local function take(v, c, g, to_of)
     local received = g.received and L.received(p, g.gid) or {}
     local gone = { p.u }
 
-    while moved + #list < v.limit and v.bytes < L.BYTES
+    while moved + #list < v.limit and v.bytes < L.WORK
           and (received[1] or g.h <= g.t)
     do
         local seq = received[1] and received[1].seq or g.h
@@ -191,6 +193,8 @@ local function take(v, c, g, to_of)
         local value = call('HGET', p.u, field)
         local ms, _, due, _, origin = L.head(value or '0-0::0::')
         local next_to = value and to_of(origin)
+
+        v.bytes = v.bytes + (value and #value or 0)
 
         if not next_to or (to and next_to ~= to) or (due and due > c.now)
             or ms <= c.now - p.ret
@@ -201,7 +205,6 @@ local function take(v, c, g, to_of)
         to = next_to
         list[#list + 1] = L.moved(c, g, value)
         gone[#gone + 1] = field
-        v.bytes = v.bytes + #value
 
         if received[1] then
             table_remove(received, 1)
@@ -221,6 +224,8 @@ local function redrive_group(v, p, name, to_of, now, cutoff)
 
     if cutoff then
         v.seen = v.seen + L.look_at_age(c, name, cutoff, 50)
+        L.close_fifo(c)                     -- before what may fail
+        c = L.open_fifo(p, now)
     end
 
     local record = call('HGET', p.g, name)
@@ -278,7 +283,7 @@ end
 -- stays; on a FIFO queue with what follows it in its group.  Errors: NOQUEUE;
 -- NODEST, DESTKIND (a queue of another kind), DESTSELF.
 -- Cost: O(log in flight) for each of at most 1,000 messages; it stops after
--- 4 MiB.
+-- 2 MiB.
 L.register('redrive', {}, function(root, args)
     local p = L.find(root, args[1] or '', L.read_plan)
     local limit, dest = tonumber(args[3]), nil

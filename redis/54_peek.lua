@@ -1,21 +1,27 @@
 -- Peek: messages as they are, without receiving them.
 
--- What is shown so far; limit messages, or 4 MiB, are enough.
+-- What is shown so far; limit messages, 4 MiB, or 1,000 that a FIFO queue looked
+-- at are enough.
 local function view(limit)
-    return { words = {}, out = {}, left = limit, bytes = 0 }
+    return { words = {}, out = {}, left = limit, bytes = 0, seen = 0 }
 end
 
 
 local function enough(v)
-    return v.left <= 0 or v.bytes > L.BYTES
+    return v.left <= 0 or v.bytes > L.BYTES or v.seen >= L.BATCH
 end
 
 
-local function show(v, p, id, count, first, cutoff)
+-- Shows a message unless it outlived its retention; entry, where it is read.
+local function show(v, p, id, count, first, cutoff, entry)
     local delayed = byte(id) == 122
     local raw = delayed and sub(id, 2) or id
-    local entry = L.sent(id) > cutoff
-                  and call('XRANGE', delayed and p.z or p.m, raw, raw)[1]
+
+    if L.sent(id) > cutoff then
+        entry = entry or call('XRANGE', delayed and p.z or p.m, raw, raw)[1]
+    else
+        entry = nil
+    end
 
     if entry then
         v.words[#v.words + 1] = id .. ':' .. count .. ':' .. first
@@ -80,12 +86,16 @@ local function show_new(v, p, cutoff)
     end
 
     while not enough(v) do
-        local count = min(v.left, 10)
+        local count = min(v.left, L.few(p))
         local entries = call('XRANGE', p.m, '(' .. from, '+', 'COUNT', count)
 
         for _, entry in ipairs(entries) do
+            if enough(v) then
+                return
+            end
+
             from = entry[1]
-            show(v, p, from, '0', '0', cutoff)
+            show(v, p, from, '0', '0', cutoff, entry)
         end
 
         if #entries < count then
@@ -115,37 +125,75 @@ local function peek_standard(v, p, state, now)
 end
 
 
--- Shows a message of a group unless it outlived its retention.  Returns whether
--- it is delayed.
-local function show_fifo(v, p, name, gid, seq, count, first, now)
-    local field = gid .. ':' .. L.text(seq)
-    local value = call('HGET', p.u, field)
-    local ms, _, due = L.head(value or '0-0::0::')
+-- Whether a message of a group outlived its retention, and its value.
+local function look(v, p, gid, seq, now)
+    local value = call('HGET', p.u, gid .. ':' .. L.text(seq))
 
-    if ms > now - p.ret then
-        v.words[#v.words + 1] = concat({ field, L.text(seq), count, first }, ':')
+    v.seen, v.bytes = v.seen + 1, v.bytes + (value and #value or 0)
+
+    return not value or L.head(value) <= now - p.ret, value
+end
+
+
+-- Shows a message of a group unless it outlived its retention or, where rest
+-- is set, is delayed.  Returns whether it is that.
+local function show_fifo(v, p, name, gid, seq, count, first, now, rest)
+    local old, value = look(v, p, gid, seq, now)
+    local _, _, due = L.head(value or '0-0::0::')
+    local delayed = due and due > now
+
+    if not old and not (rest and delayed) then
+        v.words[#v.words + 1] = concat({ gid, L.text(seq), L.text(seq), count,
+                                         first }, ':')
         v.out[#v.out + 1], v.out[#v.out + 2] = name, value
-        v.left, v.bytes = v.left - 1, v.bytes + #value
+        v.left = v.left - 1
     end
 
-    return due and due > now
+    return delayed
+end
+
+
+-- The first message of a group from the seq on that did not outlive its
+-- retention.  Those that did are the first ones.
+local function young(v, p, g, seq, now)
+    local a, z = seq, g.t
+
+    if look(v, p, g.gid, a, now) then
+        if look(v, p, g.gid, z, now) then
+            return z + 1
+        end
+
+        while z - a > 1 do
+            local middle = floor((a + z) / 2)
+
+            if look(v, p, g.gid, middle, now) then
+                a = middle
+            else
+                z = middle
+            end
+        end
+
+        return z
+    end
+
+    return a
 end
 
 
 -- Messages from the seq on that nobody has received, as far as they are visible.
 local function show_rest(v, p, g, seq, now)
-    local seen = 0
+    local since = tonumber(call('ZSCORE', p.x, g.name) or 0)
 
-    while seq <= g.t and not enough(v) and seen < L.BATCH do
-        local value = call('HGET', p.u, g.gid .. ':' .. L.text(seq))
-        local _, _, due = L.head(value or '0-0::0::')
+    if since <= now - p.ret and seq <= g.t and not enough(v) then
+        seq = young(v, p, g, seq, now)
+    end
 
-        if due and due > now then
+    while seq <= g.t and not enough(v) do
+        if show_fifo(v, p, g.name, g.gid, seq, '0', '0', now, true) then
             return
         end
 
-        show_fifo(v, p, g.name, g.gid, seq, '0', '0', now)
-        seq, seen = seq + 1, seen + 1
+        seq = seq + 1
     end
 end
 
@@ -188,7 +236,7 @@ local function show_batched(v, p, flying, now)
                 end
             end
 
-            if not flying then
+            if not flying and not enough(v) then
                 local g = L.group(batch.name, call('HGET', p.g, batch.name))
                 show_rest(v, p, g, batch.z + 1, now)
             end
@@ -224,6 +272,10 @@ local function peek_fifo(v, p, state, now)
     for _, key in ipairs(places) do
         if not enough(v) then
             for _, name in ipairs(call('ZRANGE', key, '0', L.text(v.left - 1))) do
+                if enough(v) then
+                    break
+                end
+
                 show_group(v, p, name, state == 'f', now)
             end
         end

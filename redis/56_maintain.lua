@@ -70,14 +70,19 @@ local function look_after(root, q, now)
 end
 
 
--- Looks after the first queues of the agenda.  One that cannot be looked after
--- does not keep the others from it.
+-- Looks after the first queues of the agenda, up to one that has more to do,
+-- which goes behind the others.  One that cannot be looked after does not keep
+-- them from it.
 local function work(root, now, steps)
     local agenda = L.agenda(root)
     local list = call('ZRANGEBYSCORE', agenda, '-inf', L.text(now), 'LIMIT', '0',
                       steps)
 
-    for _, q in ipairs(list) do
+    for i, q in ipairs(list) do
+        if i > 1 and L.spent() then
+            return
+        end
+
         local done, soon = pcall(look_after, root, q, now)
 
         if not done then
@@ -88,6 +93,10 @@ local function work(root, now, steps)
             call('ZADD', agenda, L.text(soon), q)
         else
             call('ZREM', agenda, q)
+        end
+
+        if soon == now then                 -- much to do: enough for a call
+            break
         end
     end
 end
@@ -134,28 +143,108 @@ L.register('maintain', { 'allow-oom' }, function(root, args)
 end)
 
 
--- project_add: a project that is to be looked after.
--- Keys: the list of projects.  Arguments: root.  Reply: 1, 0: it was there.
--- Cost: O(1).
-L.register('project_add', {}, function(key, args)
-    if not args[1] then
-        return L.wrong('project_add')
+-- The registry: a sorted set of the roots of those projects where something is to
+-- come, by the moment at which they are to be looked after.  Several workers note
+-- moments of the same project, each by what it knows.  A moment may be too early,
+-- never too late; so one that is still to come is not put off: who noted it looks
+-- after the project then, or, should it be no more, someone else does.
+
+local NEAR = 500            -- ms: a moment that near has come
+
+-- project_note: when projects are to be looked after.
+-- Keys: the registry.  Arguments: pairs of root and ms from now, -1 where nothing is
+-- to come; 200 at most, no root twice.  Reply: how many were changed.
+-- Also where memory is full, as what is received then is due all the same: it is
+-- one entry for each project that has messages.
+-- Cost: O(n log).
+L.register('project_note', { 'allow-oom' }, function(key, args)
+    if #args == 0 or #args > 400 or #args % 2 > 0 then
+        return L.wrong('project_note')
     end
 
-    return call('SADD', key, args[1])
+    local roots, times = {}, {}
+
+    for i = 1, #args, 2 do
+        roots[#roots + 1] = args[i]
+        times[#times + 1] = tonumber(match(args[i + 1], '^%-?%d+$'))
+    end
+
+    if #times < #roots then
+        return L.wrong('project_note')
+    end
+
+    local now = L.now()
+    local old = call('ZMSCORE', key, unpack(roots))
+    local set, gone = { key }, { key }
+
+    for i, root in ipairs(roots) do
+        local moment, was = now + times[i], tonumber(old[i] or nil)
+        local came = not was or was <= now + NEAR
+
+        if times[i] < 0 then
+            gone[#gone + 1] = was and came and root or nil
+
+        elseif came or moment < was then
+            set[#set + 1] = L.text(moment)
+            set[#set + 1] = root
+        end
+    end
+
+    if #set > 1 then
+        call('ZADD', unpack(set))
+    end
+
+    if #gone > 1 then
+        call('ZREM', unpack(gone))
+    end
+
+    return floor(#set / 2) + #gone - 1
 end)
 
 
--- project_list: the projects.
--- Keys: the list of projects.  Arguments: cursor (0 at first), count.  Reply: the
--- next cursor (0 at the end), then roots, of which some may come twice.
--- Cost: O(count).
-L.register('project_list', { 'no-writes' }, function(key, args)
-    if #args ~= 2 then
-        return L.wrong('project_list')
+-- project_due: the projects whose moment has come, or comes soon, the earliest
+-- first.
+-- Keys: the registry.  Arguments: ahead (ms, may be negative), limit, cursor (empty at
+-- first).  Reply: the next cursor (empty at the end), then pairs of root and ms left
+-- (negative: it is late).  The cursor is a moment, and where not all of that moment
+-- were told, how many were: what is told once is in nobody's way, whether its
+-- moment changes then or not.
+-- Cost: O(limit + log).
+L.register('project_due', { 'no-writes' }, function(key, args)
+    local ahead, limit = tonumber(args[1]), tonumber(args[2])
+
+    if not (ahead and limit and args[3]) or limit < 1 then
+        return L.wrong('project_due')
     end
 
-    local page = call('SSCAN', key, args[1], 'COUNT', args[2])
+    if call('EXISTS', key) == 0 then
+        return { '' }
+    end
 
-    return { page[1], unpack(page[2]) }
+    limit = min(limit, 1000)
+
+    local from, skip = match(args[3], '^(.+) (%d+)$')
+    local now = L.now()
+
+    -- one more than is told, as the cursor depends on it
+
+    local list = call('ZRANGEBYSCORE', key, from or '-inf', L.text(now + ahead),
+                      'WITHSCORES', 'LIMIT', skip or '0', L.text(limit + 1))
+    local n = min(#list, 2 * limit)
+    local last, more = list[n], list[n + 2]
+    local same = last and last == from and tonumber(skip) or 0
+    local reply = { '' }
+
+    for i = 1, n, 2 do
+        reply[i + 1] = list[i]
+        reply[i + 2] = max(-1e15, floor(list[i + 1] - now))
+        same = list[i + 1] == last and same + 1 or 0
+    end
+
+    if more then
+        reply[1] = more == last and last .. ' ' .. L.text(same)
+                   or '(' .. last .. ' 0'
+    end
+
+    return reply
 end)

@@ -75,6 +75,12 @@ for my $file (@sources) {
     }
 }
 
+for my $file (glob 'redis/*.lua') {
+    my @lines = split /^/, slurp($file);
+
+    push @long_files, "$file: " . @lines if @lines > 600;
+}
+
 cmp_ok(scalar @sources, '>', 0, 'there are sources');
 is("@unknown", '', 'each folder of src/ has its place among the layers');
 is(join("\n", @missing), '', 'what is included is there');
@@ -87,6 +93,25 @@ my %seen;
 my @twice = grep { $seen{$_}++ } map { basename($_) } @sources;
 
 is("@twice", '', 'file names are unique: nginx names objects by them');
+
+# curl says that what follows -d is a form, unless it is told
+
+my @forms;
+
+for my $file ('README.md', glob 'docs/*.md docs/*/*.md') {
+    my $text = slurp($file) =~ s/\\\n//gr;
+
+    push @forms, map { "$file: $_" }
+        grep { m{/organizations/} && / -d / && !/Content-Type: application/ }
+        $text =~ /^(curl .*)/mg;
+}
+
+is(join("\n", @forms), '', 'examples in the documents send JSON');
+
+# an nginx that runs has the old file mapped
+
+unlike(slurp('Makefile'), qr/\bcp \S+ \$@(?!\.new)/,
+       'what was built before is never written over');
 
 # what was built, by either build
 

@@ -66,6 +66,10 @@ our @wrong = (
     ["$base queues_redis_tls on;", 'not for a Unix socket'],
     ["$base queues_redis_tls maybe;", 'it must be "on" or "off"'],
     [$tls, 'needs "queues_redis_trusted_certificate FILE;"'],
+    ["$base queues_redis_trusted_certificate \$TEST_NGINX_CA;",
+     'add "queues_redis_tls on;", or "off" to go without'],
+    ["$base queues_redis_certificate_key \$TEST_NGINX_CERT;",
+     'add "queues_redis_tls on;"'],
     ["$tls queues_redis_trusted_certificate $dir/none;", qq{"$dir/none"}],
     ["$tls queues_redis_trusted_certificate $dir/text;", qq{"$dir/text"}],
     ["$tls queues_redis_trusted_certificate \$TEST_NGINX_CA;"
@@ -75,6 +79,9 @@ our @wrong = (
      . "queues_redis_certificate \$TEST_NGINX_CERT;"
      . "queues_redis_certificate_key $dir/text;", 'cannot load certificate key'],
     ['queues_redis_timeout soon;', 'invalid value'],
+    ["$base queues_redis_timeout 0;", '"queues_redis_timeout 0" leaves no time'],
+    ["$base queues_redis_connect_timeout 0s;",
+     '"queues_redis_connect_timeout 0" leaves no time'],
     ['queues_redis_replicas 1;', 'invalid number of arguments'],
     ['queues_redis_replicas 1 1s; queues_redis_replicas 1 1s;', 'is duplicate'],
     (map { ["queues_redis_replicas $_;", 'invalid "queues_redis_replicas '
@@ -170,7 +177,9 @@ GET /
 
 
 === no Redis is needed to start, and parts are told apart
---- http_config eval: $main::base . ' queues_redis_timeout 10s; queues_zone z 1m;'
+--- http_config eval
+$main::base . ' queues_redis_trusted_certificate none; queues_redis_tls off;'
+. ' queues_redis_timeout 10s; queues_zone z 1m;'
 --- config
 location / { queues_api control receipts; }
 location /live { rewrite ^/live(.*) $1 break; queues_api; }

@@ -249,7 +249,27 @@ is(patched('{"redrivePolicy":null}'), undef, 'clear');
 is(sources($dead), $before - 1, 'a source less');
 is(patched('{"redrivePolicy":null}'), undef, 'and again');
 
+# fewer receives than a message has had: it is not delivered once more
+
+for my $to ($dead, $fdead) {
+    my $kind = $to->is('kind');
+    my $before = $to->counts =~ s/ .*//r;
+
+    $q = source($to, 5, kind => $kind);
+    $q->send({ body => 'often', $kind eq 'fifo'
+               ? (groupId => 'often', deduplicationId => 'often') : () });
+    is(join('', map { $_->{receiveCount} } map { $q->receive } 1 .. 2), '12',
+       "$kind: received twice");
+    is($q->counts, '1 0 0', 'it is visible');
+    patched({ policy($to, 2) });
+    is(scalar $q->receive, 0, 'not received again');
+    is($q->counts, '0 0 0', 'but gone');
+    is($to->counts =~ s/ .*//r, $before + 1, 'to the dead-letter queue');
+}
+
 # a queue that others name cannot be deleted
+
+$q = NgxQueues::Queue->new($s);
 
 is_deeply(patched({ policy('dead', 5) }), { %is, maxReceiveCount => 5 }, 'set');
 

@@ -12,7 +12,7 @@ use NgxQueues::Queue;
 use NgxQueues::Server;
 use NgxQueues::Wait;
 
-my $s = NgxQueues::Server->new(http => 'queues_redis_timeout 500ms;');
+my $s = NgxQueues::Server->new(http => 'queues_redis_timeout 2s;');
 my $c = $s->client;
 my $q = NgxQueues::Queue->new($s, kind => 'fifo',
                               visibilityTimeoutSeconds => 60);

@@ -169,7 +169,7 @@ is(take($c, $short, 60), 10, 'some are in flight');
 in_time(until_true(sub { !stored($short) }, $begin, 20), 2.99, 8,
         'expired messages leave by themselves');
 
-# nothing is due: nobody calls, but for a look once in a while
+# nothing is due: nobody calls, but for a look at the registry once in a while
 
 sleep 2.5;
 
@@ -179,9 +179,9 @@ sleep 6;
 
 my $n = seen($monitor);
 
-cmp_ok($n->{maintain}{$q->{root}} // 0, '<=', 1, 'idle: no calls for it');
-cmp_ok($n->{project_list}{'ngxq:projects'} // 0, '<=', 1,
-       'idle: nor of the registry');
+is($n->{maintain}, undef, 'idle: no calls for it');
+is($n->{project_note}, undef, 'idle: nothing is noted');
+in_time($n->{project_due}{'ngxq:projects'}, 1, 3, 'idle: a look at the registry');
 
 # a busy project: a call in a second
 
@@ -196,19 +196,22 @@ cmp_ok($n->{send}{$q->{root}}, '>', 30, 'busy');
 cmp_ok($n->{maintain}{$q->{root}} // 0, '<=', 5,
        'busy: about a call a second');
 cmp_ok($n->{maintain}{$q->{root}} // 0, '>=', 2, 'busy: not less');
+cmp_ok($n->{project_note}{'ngxq:projects'} // 0, '<=', 8,
+       'busy: noted as often');
 function($q->{root}, 'queue_purge', "q$q->{id}");
 $q = queue('a', dlq => $dead);
 
-# what does not exist makes nothing known
+# what does not exist makes nothing known, and where nothing is to come, nothing
+# is left
 
-my $known = $redis->call(qw/SCARD ngxq:projects/);
+sub registry { join ' ', sort @{ $redis->call(qw/ZRANGE ngxq:projects 0 -1/) } }
 
 $c->get("/v1/organizations/o/projects/none$_/queues") for 1 .. 5;
 $c->post("/v1/organizations/o/projects/none$_/queues/q/messages",
          { body => 'x' }) for 1 .. 5;
-is($known, 2, 'projects that were used are in the registry');
-sleep 0.2;
-is($redis->call(qw/SCARD ngxq:projects/), 2, 'those that do not exist are not');
+sleep 0.3;
+is(registry(), 'ngxq:{o/a}', 'projects where something is to come are in the'
+   . ' registry, and no others');
 
 # nginx is down at the moment
 
@@ -244,6 +247,10 @@ $s->redis->stop;
 sleep 2.5;
 $s->redis->cont;
 in_time(arrive($dead, $before + 3, time, 20), 0, 6, 'Redis was silent');
+
+# done by a call that lay in a connection which was given up meanwhile, perhaps
+
+ok(wait_for(sub { $c->get(path($q))->{status} == 200 }), 'and is back');
 
 # a project that is refused is in nobody's way, and done when that is over
 
@@ -326,7 +333,7 @@ my ($end) = sort { $b <=> $a } map {
         =~ /^(\d+)/
 } @others;
 
-in_time($end / 1000 - $begin, 0, 2, 'other projects are not late');
+in_time($end / 1000 - $begin, -60, 2, 'other projects are not late');
 
 my $i = 0;
 my ($last) = map { $_->[0] } grep { $_->[1] ne $big->{id} } reverse
@@ -349,8 +356,7 @@ my $third = NgxQueues::Server->new(node_of => $s, workers => 1);
 my $lonely = queue('lonely', dlq => my $lost = queue('lonely'));
 
 put($third->client, $lonely, 'lonely');
-ok(wait_for(sub { $redis->call(qw!SISMEMBER ngxq:projects ngxq:{o/lonely}!) }),
-   'the other nodes can know of it');
+ok(wait_for(sub { registry() =~ /lonely/ }), 'the other nodes can know of it');
 take($third->client, $lonely, 2);
 $third->kill;
 
@@ -389,15 +395,19 @@ in_time(arrive($dead, 101, $begin, 20), 1, 9, 'workers die: others do it');
 
 # the node that died
 
-in_time(arrive($lost, 1, $died, 60), 1, 45, 'a node dies: others do it');
+ok(wait_for(sub { stored($lost) >= 1 }), 'a node dies: others do it');
+in_time(($redis->call('XREVRANGE', "$lost->{root}:m:$lost->{id}:1", '+', '-')
+             ->[0][0] =~ s/-.*//r) / 1000 - $died, 1.9, 10, 'in time');
 is(stored($lost), 1, 'once');
 
 $node->finish;
 
-# a registry of some pages, and what is no project in it
+# a registry of some pages, late all of it, and what is no project in it
 
-$redis->call(qw/SADD ngxq:projects junk ngxq:{} ngxq:projects/,
-             map { "ngxq:{many/p$_}" } 1 .. 500);
+my @junk = qw/junk ngxq:{} ngxq:projects/;
+
+$redis->call(qw/ZADD ngxq:projects/,
+             map { (++$serial % 3, $_) } @junk, map { "ngxq:{many/p$_}" } 1 .. 500);
 $monitor = watch();
 $s->reload(drained => 20);
 
@@ -412,9 +422,10 @@ ok(wait_for(sub {
 }, 20), 'all of a large registry are looked after');
 is((grep { !/^ngxq:\{\w+\/\w+\}$/ } keys %{ $asked{maintain} }), 0,
    'and nothing else');
-cmp_ok($asked{project_list}{'ngxq:projects'}, '>=', 5, 'read in pages');
-$redis->call('SREM', 'ngxq:projects', @$_)
-    for [qw/junk ngxq:{} ngxq:projects/, map { "ngxq:{many/p$_}" } 1 .. 500];
+cmp_ok($asked{project_due}{'ngxq:projects'}, '>=', 5, 'read in pages');
+ok(wait_for(sub { registry() !~ /many/ }), 'and not again');
+like(registry(), qr/^junk ngxq:projects .*ngxq:\{\}/, 'what is no project stays');
+$redis->call('ZREM', 'ngxq:projects', @junk);
 
 $s->finish(allow => [qr/the function itself failed|WRONGTYPE/]);
 

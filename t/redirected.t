@@ -72,6 +72,12 @@ $r = $c->post("$q1/small/messages/receive", ' ' x 2000 . '{}');
 is($r->{status}, 413, 'a refused body');
 is($r->{json}{error}, 'request_too_large', 'in JSON');
 
+my $h = $c->start(POST => "$q1/small/messages/receive", ' ' x 3000 . '{}',
+                  chunked => [500, 500, 500], fresh => 1);
+($r) = $c->wait_all([$h], scaled(10));
+is($r->{status}, 413, 'one in chunks');
+is($r->{json}{error}, 'request_too_large', 'in JSON');
+
 # a parked receive whose body a mirror still has: short, and in a large buffer
 
 is($c->post($q->path('/purge'))->{status}, 202, 'purge');

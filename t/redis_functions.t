@@ -37,7 +37,7 @@ subtest 'library' => sub {
         send_fifo => '', receive => 'allow-oom', ack => 'allow-oom',
         visibility => 'allow-oom', undo => 'allow-oom',
         peek => 'no-writes', redrive => '', maintain => 'allow-oom',
-        project_add => '', project_list => 'no-writes',
+        project_note => 'allow-oom', project_due => 'no-writes',
     }, 'functions and flags');
 };
 
@@ -241,6 +241,51 @@ subtest 'rights' => sub {
     put($q, 1, 'x');
     is(f('queue_delete', "q$q"), 1, 'delete');
     is(f('queue_delete', "q$d"), 1, 'delete');
+
+    # FIFO queues, dead letters, and what is due; both kinds
+    for my $kind ('fifo', 'standard') {
+        my @o = (kind => $kind);
+        my $take = $kind eq 'fifo' ? \&take_fifo : \&take;
+        my $send = sub { my $to = shift; $kind eq 'fifo' ? put_fifo($to, 'g', @_)
+                                                      : put($to, '', @_) };
+
+        $d = create("$kind-d", @o);
+        $q = create("$kind-q", @o, dlq => $d, mrc => 1, vt => 150);
+        $send->($q, 1 .. 5);
+        my ($h, @m) = $take->($q, 3);
+        is(scalar @m, 3, "$kind: receive");
+        my @ids = map { $kind eq 'fifo' ? $_->{id} : $_->[0] } @m;
+        is(scalar(() = peek($q, 'f')), 3, 'peek');
+        is(f('undo', $q, 1, token(), $ids[2]), 1, 'undo');
+        is_deeply(visibility($q, 1, $ids[1], token(), 1), [ 1 ], 'visibility');
+        is_deeply(ack($q, 1, $ids[0], token()), [ 1 ], 'ack');
+        $admin->(\&elapse, 300);
+        like(tend(), qr/^1 \d+$/, 'maintain');
+        is(counts($d), '1 0 0', 'a dead letter');
+        is((moved($d))[0], 1, 'redrive');
+        f('queue_update', "q$q", 'delay', 1);
+        $send->($q, 'late');
+        $admin->(\&elapse, 86400 * 5);
+        tend();
+        is(counts($q), '0 0 0', 'retention');
+        f('queue_purge', "q$q");
+        $send->($q, 'last');
+        is(f('queue_delete', "q$_"), 1, 'delete') for $q, $d;
+    }
+
+    my @new = ('standard', 30, 0, 3600, 0, 1024, 0, '', 0, 'a' x 64, 'b' x 64);
+    is(f('queue_create', 'rrrrrrrrrrrr', uuid(800), 'once', @new)->[2], 'once',
+       'create, once');
+    is(f('queue_create', 'ssssssssssss', uuid(801), 'once', @new)->[0],
+       'rrrrrrrrrrrr', 'and twice');
+    f('queue_delete', 'nonce');
+    is($user->call('FCALL', "${lib}_project_note", 1, 'ngxq:projects', $root,
+                   9), 1, 'project_note');
+    is($user->call('FCALL', "${lib}_project_due", 1, 'ngxq:projects', 1000, 9,
+                   '')->[1], $root, 'project_due');
+    is($user->call('FCALL', "${lib}_project_note", 1, 'ngxq:projects', $root,
+                   -1), 1, 'project_note, nothing');
+    $admin->(sub { $r->call('DEL', 'ngxq:projects', "$root:j:" . 'a' x 64) });
     like($user->call(@$_), qr/^NOPERM /, "not @$_")
         for [ 'KEYS', '*' ], [ 'HGETALL', 'x' ], [ 'FLUSHALL' ],
             [ 'SSUBSCRIBE', 'x' ], [ 'HGET', 'x', 'y' ];

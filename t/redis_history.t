@@ -281,17 +281,160 @@ subtest 'the checker sees faults' => sub {
         [ [ 'HSET', "$root:r", $q, 2 ], qr/counted 2/ ],
     );
 
+    see($q, @faults);
+};
+
+
+subtest 'the checker sees faults of FIFO queues' => sub {
+    my $dead = create('fault-dead', kind => 'fifo');
+    my $q = create('fault-fifo', kind => 'fifo', dlq => $dead, mrc => 5,
+                   cbd => 1);
+    put_fifo($q, 's', 1 .. 2);                  # one by one
+    take_fifo($q, 2, 0);
+    my (undef, @m) = take_fifo($q, 2, 1000);
+    put_fifo($q, 'b', 1 .. 3);                  # a batch
+    take_fifo($q, 2, 1000);
+    my $t = token();
+    put_fifo($q, 'r', 1 .. 3);                  # visible again
+    take_fifo($q, 2, 0);
+    f('queue_update', "q$q", 'delay', 450);     # delayed
+    put_fifo($q, 'k', 1 .. 2);
+    f('queue_update', "q$q", 'delay', 0);
+    put_fifo($q, 'o', 1 .. 2);                  # ready
+    sound('all is sound');
+
+    my %gid = map { $_ => ($r->call('HGET', key('g', $q, 1), $_)
+                           =~ /^(\d+)/)[0] } qw(s b r k o);
+    my %k = map { $_ => key($_, $q, 1) } qw(u g o x k y f d b e);
+    my $hot = key('h', $q);
+    my $d = $r->call('HGET', $k{d}, $gid{s});
+    my $r_ = $r->call('HGET', $k{d}, $gid{r});
+    my $e = $r->call('HGET', $k{e}, $t);
+    my $x = $r->call('ZSCORE', $k{x}, 'o');
+    my $due = $r->call('ZSCORE', $k{k}, 'k');
+    my $u = $r->call('HGET', $k{u}, "$gid{o}:1");
+    my $w = hot($q, 'dw');
+
+    see($q,
+        # places of groups
+        [ [ 'ZREM', $k{o}, 'o' ], qr/group o: is in no place/ ],
+        [ [ 'ZREM', $k{k}, 'k' ], qr/group k: is in no place/ ],
+        [ [ 'ZREM', $k{f}, 's' ], qr/group s: is in no place/ ],
+        [ [ 'ZADD', $k{o}, 1, 'k' ], qr/group k: is in o and k/ ],
+        [ [ 'ZADD', $k{o}, 1, 'b' ], qr/group b: is in o and e/ ],
+        [ [ 'ZADD', $k{f}, 1e14, 'o' ], qr/group o: is in o and f/ ],
+        [ [ 'ZADD', $k{o}, 1, 'none' ], qr/none is in o and no group/ ],
+        [ [ 'ZADD', $k{x}, 9e12, 'none' ], qr/none is in x and no group/ ],
+        [ [ 'HDEL', $k{g}, 'o' ], qr/o is in o and no group/ ],
+        [ [ 'HDEL', $k{g}, 'o' ], qr/message $gid{o}:1 is of no group/ ],
+        [ [ 'HSET', $k{g}, 'o', 'x' ], qr/group o is x/ ],
+        [ [ 'HSET', $k{g}, 'o', "$gid{k}:1:2" ],
+          qr/groups k and o are both|groups o and k are both/ ],
+        [ [ 'HSET', $hot, 'gid', 1 ], qr/after the last, 1/ ],
+
+        # messages
+        [ [ 'HDEL', $k{u}, "$gid{o}:2" ], qr/group o: lacks 2/ ],
+        [ [ 'HDEL', $k{u}, "$gid{s}:2" ],
+          qr/group s: 2 was received and is not there/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:3", $u ],
+          qr/group o: 3 is stored, after 2/ ],
+        [ [ 'HSET', $k{g}, 'o', "$gid{o}:2:2" ],
+          qr/group o: 1 is stored, before 2 and not received/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:1", 'x' ], qr/is no message/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:2", $u =~ s/^(\d+)/$1 - 10/er ],
+          qr/group o: 2 was sent before 1/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:1", $u =~ s/^\d+/9999999999999/r ],
+          qr/sent after the last/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:2", $u =~ s/^\d+/1999999999999/r ],
+          qr/sent after the last/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:1", $u =~ s/:(\d+):/:$1:x,y:/r
+                                           =~ s/:x,y::/:x,y:/r ],
+          qr/has the origin x,y/ ],
+        [ [ 'HSET', $k{u}, "$gid{o}:1", $u =~ s/::/:9999999999999:/r ],
+          qr/is due after cur/ ],
+
+        # what was received
+        # the count that comes first may have ended what was in flight, or not
+        [ [ 'HDEL', $k{d}, $gid{s} ],
+          qr/message\ $gid{s}:1\ is\ of\ no\ group
+             |group\ s:\ has\ a\ mark\ and\ nothing\ received/x ],
+        [ [ 'HSET', $k{g}, 'o', "$gid{o}:1:2:d" ],
+          qr/group o: has a mark and nothing received/ ],
+        [ [ 'HSET', $k{d}, 999, $d ], qr/999 was received of no group/ ],
+        [ [ 'HSET', $k{d}, $gid{s}, $d =~ s/^s/z/r ], qr/was received as z/ ],
+        [ [ 'HSET', $k{d}, $gid{r}, 'x' ], qr/group r was received as x/ ],
+        [ [ 'HSET', $k{d}, $gid{s}, $d =~ s/\n(.*?;)(.*?;)/\n$2$1/r ],
+          qr/out of order/ ],
+        [ [ 'HSET', $k{d}, $gid{s}, $d =~ s/;2,/;32,/r ],
+          qr/is not before|is not there/ ],
+        [ [ 'HSET', $k{d}, $gid{o}, "o\n1,5,1,1,1,0;" ],
+          qr/group o: has no mark of what was received/ ],
+        [ [ 'ZADD', $k{f}, 2e12, 's' ], qr/group s: is in f at/ ],
+        [ [ 'HSET', $k{d}, $gid{r}, $r_ =~ s/,0;/,2000000000000;/r ],
+          qr/group r: has messages in flight/ ],
+
+        # batches
+        [ [ 'HDEL', $k{e}, $t ], qr/batch $t without record/ ],
+        [ [ 'HDEL', $k{e}, $t ], qr/group b: is in no place/ ],
+        [ [ 'ZREM', $k{b}, $t ], qr/batch $t has no end/ ],
+        [ [ 'HSET', $k{e}, $t, 'x' ], qr/batch $t has record x/ ],
+        [ [ 'HSET', $k{e}, 5, $e ], qr/group b: is in e and e/ ],
+        [ [ 'HSET', $k{e}, $t, $e =~ s/ 2\n/ 3\n/r ], qr/counts 3/ ],
+        [ [ 'HSET', $k{e}, $t, $e =~ s/$gid{b}:/$gid{o}:/gr ],
+          qr/is not group|from its first/ ],
+
+        # numbers and moments
+        [ [ 'HSET', $hot, 'n', 99 ], qr/n is 99/ ],
+        [ [ 'HSET', $hot, 'nb', 9 ], qr/nb is 9, in batches are 2/ ],
+        [ [ 'HSET', $hot, 'nf', 9 ], qr/nf is 9, in flight are 2/ ],
+        [ [ 'HSET', $hot, 'hx', 9e14, 't', 1 ], qr/hx is .* after the oldest/ ],
+        [ [ 'HDEL', $hot, 'n' ], qr/lacks n/ ],
+        [ [ 'ZREM', $k{x}, 'o' ], qr/group o: is not in x/ ],
+        [ [ 'ZADD', $k{x}, $x + 9e9, 'o' ], qr/group o: is in x at/ ],
+        [ [ 'ZADD', $k{k}, $due + 1000, 'k' ], qr/group k: is in k at/ ],
+        [ [ 'ZADD', $k{y}, $due + 1000, "$gid{k}:1:k" ], qr/is not so/ ],
+        [ [ 'ZREM', $k{y}, "$gid{k}:2:k" ], qr/is delayed and not in y/ ],
+        [ [ 'ZADD', $k{y}, 2e12, '99:1:k' ], qr/delayed and of no group/ ],
+
+        # what is due
+        [ [ 'ZREM', "$root:t", $q ], qr/is not on the agenda and says so/ ],
+        [ [ 'ZREM', "$root:t", $q ], qr/no time, too late for an end in b/ ],
+        [ [ 'ZADD', "$root:t", 3e12, $q ], qr/too late for retention/ ],
+        [ [ 'ZADD', "$root:t", 3e12, $q ], qr/too late for an end in f/ ],
+        [ [ 'ZADD', "$root:t", 3e12, $q ], qr/for the keys of deduplication/ ],
+        [ [ 'ZADD', "$root:t", 3e12, $q ], qr/for the ends of groups/ ],
+        [ [ 'ZADD', "$root:t", 1, 'none' ], qr/none is on the agenda and no/ ],
+        [ [ 'HSET', $hot, 's', hot($q, 's') =~ s/^\d/0/r ],
+          qr/no flag of the agenda/ ],
+
+        # keys
+        [ [ 'HSET', key('i', $q, $w - 2), 'x', 1 ], qr/nobody's key/ ],
+        [ [ 'HSET', key('c', $q, 1), 'x', 1 ], qr/nobody's key/ ],
+        [ [ 'HSET', key('i', 'zzzzzzzzzzzz', $w), 'x', 1 ], qr/nobody's key/ ],
+        [ [ 'HSET', key('u', $q, 2), 'x', 1 ], qr/nobody's key/ ],
+        [ [ 'XADD', key('m', $q, 1), '*', 'b', 1 ], qr/nobody's key/ ],
+        [ [ 'SET', "$root:j:abc", 1 ], qr/nobody's key/ ],
+        [ [ 'HINCRBY', "$root:r", $dead, 1 ], qr/is a dead-letter queue of 1/ ],
+    );
+};
+
+
+# Each fault, and what the checker is to say of it.
+sub see {
+    my ($q, @faults) = @_;
+
     for my $fault (@faults) {
         my ($command, $like) = @$fault;
         my %dump = map { $_ => $r->call('DUMP', $_) }
-                   grep { /:[nlr]$|$q/ } @{ $r->call('KEYS', "$root:*") };
-        $r->call(@$command);
+                   grep { /:[nlrt]$|$q/ } @{ $r->call('KEYS', "$root:*") };
+        my $reply = $r->call(@$command);
+        fail("@$command: $reply") if ref $reply;
         like(join('; ', NgxQueues::Check::check($r)), $like, "@$command[0, 1]");
-        $r->call('DEL', @$command[1]);
+        $r->call('DEL', $command->[1], keys %dump);
         $r->call('RESTORE', $_, 0, $dump{$_}, 'REPLACE') for keys %dump;
     }
 
     sound('sound again');
-};
+}
 
 done_testing;

@@ -36,7 +36,8 @@ sub kinds {
 
     spurt("$dir/$_", $lines{$_}) for keys %lines;
 
-    my $judge = Soak::Judge->new([Soak::Journal::load($dir)]);
+    my $judge = Soak::Judge->new([Soak::Journal::load($dir)],
+                                 dead => { q => ['d', 2] });
 
     $judge->judge;
 
@@ -51,6 +52,27 @@ my $acked = 'ack 3 3.1 status=200 i1:1:ok';
 my $again = 't: recv 4 4.1 queue=q,status=200,max=9,wait=0,vt=5 i1:2:k-1:1';
 my $late = 't: recv 7.2 7.3 queue=q,status=200,max=9,wait=0,vt=5 i1:2:k-1:1';
 my $after = 't: ack 8 8.1 status=200 i1:2:ok';
+
+# dead letters: q has d, and two receives
+
+my $dying = changed($got, 'vt=5', 'vt=1');
+my $again_dying = changed($again, 'vt=5', 'vt=1');
+my $dead = 'u: recv 6 6.1 queue=d,status=200,max=9,wait=0,vt=5 i1:1:k-1:1:::2';
+my $dead_acked = 'u: ack 6.5 6.6 status=200 i1:1:ok';
+my $back = 't: recv 9 9.1 queue=q,status=200,max=9,wait=0,vt=5 i1:1:k-1:1';
+my $back_acked = 't: ack 9.5 9.6 status=200 i1:1:ok';
+
+# a FIFO queue, p: two messages of a group
+
+my $two = 's: send 1 1.1 queue=p,status=201 k-1:0:i1:g:1: k-2:0:i2:g:2:';
+my $i1 = 'i1:1:k-1:1:g:1:';
+my $i2 = 'i2:1:k-2:1:g:2:';
+my $both = "recv 2 2.1 queue=p,status=200,max=9,wait=0,vt=5,number=1 $i1 $i2";
+my $both_acked = 'ack 3 3.1 status=200 i1:1:ok:1 i2:1:ok:1';
+my $first = changed($both, " $i2", '');
+my $first_acked = changed($both_acked, ' i2:1:ok:1', '');
+my $second = "t: recv 4 4.1 queue=p,status=200,max=9,wait=0,vt=5,number=1 $i2";
+my $second_acked = 't: ack 4.5 4.6 status=200 i2:1:ok:1';
 
 sub changed { my ($line, $from, $to) = @_; $line =~ s/$from/$to/; $line }
 
@@ -112,6 +134,69 @@ for (
      'recv 2 9 queue=q,status=200,max=9,wait=5,vt=5'],
     ['asleep', 'sleep', $sent, changed($acked, '3 3.1', '6 6.1'),
      'recv 0.5 5 queue=q,status=200,max=9,wait=5,vt=5 i1:1:k-1:1'],
+    ['a dead letter', '', $sent, $dying, $again_dying, $dead, $dead_acked],
+    ['received too often', 'dead', $sent, $dying, $again_dying,
+     changed($late, 'i1:2', 'i1:3'), changed($after, 'i1:2', 'i1:3')],
+    ['dead of other receives', 'dead', $sent, $dying, $again_dying,
+     changed($dead, '2$', '1'), $dead_acked],
+    ['dead while it is held', 'overlap', $sent, $dying, $again, $dead,
+     $dead_acked],
+    ['dead when it is acknowledged', 'doubled', $sent, $dying, $again_dying,
+     changed($after, '8 8.1', '4.5 4.6'), $dead, $dead_acked],
+    ['dead, and an answer that comes late', '', $sent, $dying,
+     't: recv 4 9 queue=q,status=200,max=9,wait=5,vt=1 i1:2:k-1:1', $dead,
+     $dead_acked],
+    ['redriven', '', $sent, $dying, $again_dying, $dead,
+     'f: redrive 7 11.1 queue=d,status=200,moved=1',
+     changed($back, '9 9.1', '11.2 11.3'),
+     changed($back_acked, '9.5 9.6', '11.5 11.6')],
+    ['redriven, and nobody saw it dead', '', $sent, $dying, $again_dying,
+     'f: redrive 7 7.1 queue=d,status=200,moved=1', $back, $back_acked],
+    ['redriven by nobody', 'doubled', $sent, $dying, $again_dying,
+     'f: redrive 7 7.1 queue=d,status=200,moved=0', $back, $back_acked],
+    ['redriven when it is acknowledged', 'doubled', $sent, $dying,
+     $again_dying, $dead, $dead_acked,
+     'f: redrive 7 7.1 queue=d,status=200,moved=1', $back, $back_acked],
+    ['a group', '', $two, $both, $both_acked],
+    ['one after the other', '', $two, $first, $first_acked, $second,
+     $second_acked],
+    ['in the wrong order', 'order', $two,
+     changed($both, "$i1 $i2", "$i2 $i1"), $both_acked],
+    ['the second one first', 'order', $two,
+     changed($second, '4 4.1', '1.5 1.6'),
+     changed($second_acked, '4.5 4.6', '1.7 1.8'), $first, $first_acked],
+    ['a group with two', 'group order', $two, $first,
+     changed($first_acked, '3 3.1', '5 5.1'), $second, $second_acked],
+    ['a group that is held in part', 'group order', $two, $both,
+     $first_acked,
+     changed($second, 'i2:1', 'i2:2') =~ s/4 4.1/8 8.1/r,
+     changed($second_acked, 'i2:1', 'i2:2') =~ s/4.5 4.6/8.5 8.6/r,
+     's: send 1.2 1.3 queue=p,status=201 k-3:0:i3:g:3:',
+     'u: recv 5 5.1 queue=p,status=200,max=9,wait=0,vt=5,number=1'
+     . ' i3:1:k-3:1:g:3:', 'u: ack 6 6.1 status=200 i3:1:ok:1'],
+    ['a gap', 'order', changed($two, 'g:2', 'g:3'), changed($both, 'g:2', 'g:3'),
+     $both_acked],
+    ['numbers against the order of sends', 'order',
+     's: send 1 1.1 queue=p,status=201 k-2:0:i1:g:1: k-1:0:i2:g:2:',
+     changed($both, 'k-1', 'k-2') =~ s/i2:1:k-2/i2:1:k-1/r, $both_acked],
+    ['another group', 'order', changed($two, 'i2:g:', 'i2:h:'), $both,
+     $both_acked],
+    ['sent again', '', 'f: fault 0.9 1.05 kind=redis,number=1',
+     changed($two, '201 k-1:0:i1:g:1: k-2:0:i2:g:2:',
+             '503 k-1:0::g:: k-2:0::g::'),
+     changed(changed($two, 'send 1 1.1', 'send 1.3 1.4'), '201 (.*)',
+             '201,again=1 k-1:0:i1:g:1:1 k-2:0:i2:g:2:1'), $both, $both_acked],
+    ['sent again, a half of it new', 'batch',
+     'f: fault 0.9 1.05 kind=redis,number=1',
+     changed($two, '201 k-1:0:i1:g:1: k-2:0:i2:g:2:',
+             '503 k-1:0::g:: k-2:0::g::'),
+     changed(changed($two, 'send 1 1.1', 'send 1.3 1.4'), '201 (.*)',
+             '201,again=1 k-1:0:i1:g:1:1 k-2:0:i2:g:2:0'), $both, $both_acked],
+    ['a duplicate of nothing', 'batch duplicate', changed($two, 'g:2:', 'g:2:1'),
+     $both, $both_acked],
+    ['a group asleep', 'sleep', $two, $first, $first_acked,
+     changed(changed($second, '4 4.1', '2.5 6'), 'wait=0', 'wait=5'),
+     changed($second_acked, '4.5 4.6', '6.5 6.6')],
 ) {
     my ($name, $kinds, @lines) = @$_;
 
@@ -119,6 +204,10 @@ for (
 }
 
 # its reading of answers
+
+my $dead_letter = '"ezgh.deadLetterSourceQueue":"que_0123456789ab",'
+    . '"ezgh.deadLetterReceiveCount":"3",'
+    . '"ezgh.deadLetteredAt":"2026-01-01T00:00:00Z"}';
 
 my @keys = map { "k-$_" } 1 .. 200;
 my $answer = '{"messages":[' . join(',', map {
@@ -135,6 +224,14 @@ is(join(' ', map { "$_->{key}:$_->{exact}" }
 is(join(' ', map { $_->{exact} }
         @{ Soak::Body::messages($answer =~ s/(.*)\w(?=","attr)/$1!/r) }),
    '1 ' x 199 . '0', 'judge: one byte of a body matters');
+
+my ($letter) = @{ Soak::Body::messages(
+    $answer =~ s/\},"sentAt"/,$dead_letter,"sentAt"/gr =~ s/\{,/{/gr
+            =~ s/"receiveCount":1/"receiveCount":1,"groupId":"g","seq":"7"/gr)
+    || [] };
+
+is(join(' ', map { $_ // '' } @$letter{qw/key exact group seq dead/}),
+   'k-1 1 g 7 3', 'judge: dead letters are read, and groups');
 
 my $log = join "\n",
     '2026/01/01 00:00:05 [alert] 1#1: worker process 17 exited on signal 9',

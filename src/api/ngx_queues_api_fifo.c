@@ -67,13 +67,18 @@ ngx_queues_api_fifo_id(ngx_queues_api_t *api, ngx_str_t *prefix,
 
     /* the same id in other escapes is the same id */
 
-    id->data = ngx_pnalloc(api->op->pool, id->len);
-    if (id->data == NULL) {
-        ngx_queues_api_no_memory(api);
-        return NGX_ERROR;
-    }
+    if (id->len == value->raw.len) {
+        id->data = value->raw.data;
 
-    (void) ngx_queues_base_json_decode(id->data, &value->raw);
+    } else {
+        id->data = ngx_pnalloc(api->op->pool, id->len);
+        if (id->data == NULL) {
+            ngx_queues_api_no_memory(api);
+            return NGX_ERROR;
+        }
+
+        (void) ngx_queues_base_json_decode(id->data, &value->raw);
+    }
 
     for (i = 0; i < id->len; i++) {
         if (id->data[i] < 0x20 || id->data[i] > 0x7e) {

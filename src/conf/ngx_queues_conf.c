@@ -14,7 +14,7 @@ typedef struct {
 } ngx_queues_conf_group_t;
 
 
-static void ngx_queues_conf_cleanup_ssl(void *data);
+static void ngx_queues_conf_cleanup(void *data);
 
 
 static ngx_queues_conf_group_t  ngx_queues_conf_groups[] = {
@@ -53,7 +53,7 @@ ngx_queues_conf_create_main(ngx_conf_t *cf)
         return NULL;
     }
 
-    cln->handler = ngx_queues_conf_cleanup_ssl;
+    cln->handler = ngx_queues_conf_cleanup;
     cln->data = qmcf;
 
     return qmcf;
@@ -61,7 +61,7 @@ ngx_queues_conf_create_main(ngx_conf_t *cf)
 
 
 static void
-ngx_queues_conf_cleanup_ssl(void *data)
+ngx_queues_conf_cleanup(void *data)
 {
     ngx_queues_conf_main_t *qmcf = data;
 
@@ -84,7 +84,6 @@ ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf)
 
     ngx_conf_init_msec_value(qmcf->redis.connect_timeout, 1000);
     ngx_conf_init_msec_value(qmcf->redis.timeout, 5000);
-    ngx_conf_init_value(qmcf->redis_tls, 0);
     ngx_conf_init_uint_value(qmcf->redis.database, 0);
 
     if (qmcf->zone_name.len == 0) {

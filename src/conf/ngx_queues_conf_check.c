@@ -14,11 +14,13 @@
 
 static ngx_int_t ngx_queues_conf_required(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
-static ngx_int_t ngx_queues_conf_replicas(ngx_conf_t *cf,
+static ngx_int_t ngx_queues_conf_times(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_password(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_tls(ngx_conf_t *cf,
+    ngx_queues_conf_main_t *qmcf);
+static ngx_int_t ngx_queues_conf_tls_files(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_secret(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
@@ -38,7 +40,7 @@ ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
     }
 
     if (ngx_queues_conf_required(cf, qmcf) != NGX_OK
-        || ngx_queues_conf_replicas(cf, qmcf) != NGX_OK
+        || ngx_queues_conf_times(cf, qmcf) != NGX_OK
         || ngx_queues_conf_password(cf, qmcf) != NGX_OK
         || ngx_queues_conf_tls(cf, qmcf) != NGX_OK
         || ngx_queues_conf_secret(cf, qmcf) != NGX_OK
@@ -89,8 +91,20 @@ ngx_queues_conf_required(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 
 
 static ngx_int_t
-ngx_queues_conf_replicas(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
+ngx_queues_conf_times(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
+    /* to nginx 0 is a time like others, here nothing could ever be in time */
+
+    if (qmcf->redis.timeout == 0 || qmcf->redis.connect_timeout == 0) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"%s 0\" leaves no time for an answer: write one "
+                      "such as \"1s\"",
+                      qmcf->redis.timeout == 0
+                      ? "queues_redis_timeout"
+                      : "queues_redis_connect_timeout");
+        return NGX_ERROR;
+    }
+
     if (qmcf->redis.replicas_timeout > qmcf->redis.timeout) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "the time of \"queues_redis_replicas\" is %Mms, but a "
@@ -147,32 +161,12 @@ ngx_queues_conf_tls(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
     ngx_ssl_t  *ssl;
 
-    if (!qmcf->redis_tls) {
+    if (ngx_queues_conf_tls_files(cf, qmcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (qmcf->redis_tls != 1) {
         return NGX_OK;
-    }
-
-    if (qmcf->redis.host.len == 0) {
-        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"queues_redis_tls on\" is for \"queues_redis "
-                      "HOST:PORT\", not for a Unix socket");
-        return NGX_ERROR;
-    }
-
-    if (qmcf->redis_trusted_certificate.len == 0) {
-        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"queues_redis_tls on\" needs "
-                      "\"queues_redis_trusted_certificate FILE;\": the CA's "
-                      "certificate in PEM");
-        return NGX_ERROR;
-    }
-
-    if ((qmcf->redis_certificate.len == 0)
-        != (qmcf->redis_certificate_key.len == 0))
-    {
-        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"queues_redis_certificate\" and "
-                      "\"queues_redis_certificate_key\" go together");
-        return NGX_ERROR;
     }
 
     ssl = ngx_pcalloc(cf->pool, sizeof(ngx_ssl_t));
@@ -202,6 +196,56 @@ ngx_queues_conf_tls(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 
     return ngx_ssl_trusted_certificate(cf, ssl,
                                        &qmcf->redis_trusted_certificate, 4);
+}
+
+
+/* whether what is named goes together */
+
+static ngx_int_t
+ngx_queues_conf_tls_files(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
+{
+    if (qmcf->redis_tls == NGX_CONF_UNSET
+        && (qmcf->redis_trusted_certificate.len
+            || qmcf->redis_certificate.len
+            || qmcf->redis_certificate_key.len))
+    {
+        /* the password would go to Redis in clear */
+
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "certificates for Redis are of use with TLS only: add "
+                      "\"queues_redis_tls on;\", or \"off\" to go without");
+        return NGX_ERROR;
+    }
+
+    if (qmcf->redis_tls != 1) {
+        return NGX_OK;
+    }
+
+    if (qmcf->redis.host.len == 0) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"queues_redis_tls on\" is for \"queues_redis "
+                      "HOST:PORT\", not for a Unix socket");
+        return NGX_ERROR;
+    }
+
+    if (qmcf->redis_trusted_certificate.len == 0) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"queues_redis_tls on\" needs "
+                      "\"queues_redis_trusted_certificate FILE;\": the CA's "
+                      "certificate in PEM");
+        return NGX_ERROR;
+    }
+
+    if ((qmcf->redis_certificate.len == 0)
+        != (qmcf->redis_certificate_key.len == 0))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"queues_redis_certificate\" and "
+                      "\"queues_redis_certificate_key\" go together");
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
 }
 
 

@@ -36,6 +36,7 @@ ngx_queues_http_filter_init(ngx_queues_http_error_pt error)
 static ngx_uint_t
 ngx_queues_http_replaced(ngx_http_request_t *r)
 {
+    ngx_str_t               path;
     ngx_queues_conf_loc_t  *qlcf;
 
     static ngx_str_t  prefix = ngx_string("/v1/");
@@ -50,13 +51,29 @@ ngx_queues_http_replaced(ngx_http_request_t *r)
         return 1;
     }
 
-    /* a path that cannot be decoded is refused before it has a location */
+    /*
+     * What nginx refuses before it looks for a location (valid_location is set
+     * then): a path that cannot be decoded, headers that are too large or
+     * wrong.
+     */
 
-    return qlcf->serves
-           && r->uri.len == 0
-           && r->uri_start
-           && r->uri_end - r->uri_start > (ssize_t) prefix.len
-           && ngx_memcmp(r->uri_start, prefix.data, prefix.len) == 0;
+    if (!qlcf->serves || r->valid_location) {
+        return 0;
+    }
+
+    if (r->unparsed_uri.len) {
+        path = r->unparsed_uri;
+
+    } else if (r->uri_start && r->uri_end) {
+        path.data = r->uri_start;
+        path.len = r->uri_end - r->uri_start;
+
+    } else {
+        return 0;
+    }
+
+    return path.len > prefix.len
+           && ngx_memcmp(path.data, prefix.data, prefix.len) == 0;
 }
 
 

@@ -189,7 +189,10 @@ static ngx_uint_t
 ngx_queues_http_body_refused(ngx_http_request_t *r)
 {
     if (r->request_body) {
-        return 0;
+
+        /* chunks of which the last one was never read */
+
+        return r->headers_in.chunked && r->request_body->rest != 0;
     }
 
     if (r->discard_body) {

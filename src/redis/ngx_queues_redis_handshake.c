@@ -247,7 +247,7 @@ ngx_queues_redis_handshake_failed(ngx_queues_redis_link_t *l, ngx_str_t *text)
                       len, text->data);
     }
 
-    if (ngx_queues_redis_error_moved_on(rc)) {
+    if (rc == NGX_QUEUES_REDIS_READONLY || rc == NGX_QUEUES_REDIS_MASTERDOWN) {
         l->moved = 1;
     }
 

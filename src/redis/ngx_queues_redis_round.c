@@ -8,11 +8,16 @@
 
 /*
  * A round: the sends of one turn of the event loop, or those that have come
- * while the round before was under way, and one WAIT.  Their replies are held
- * until that of WAIT says how many replicas have all of it.
+ * while the round before was under way, a mark, and one WAIT.  Their replies
+ * are held until that of WAIT says how many replicas have all of it.
+ *
+ * WAIT is about what its own connection has written.  A send that finds its
+ * message stored, by another connection, writes nothing; the mark, to which
+ * nobody listens, does, and comes to the replicas after all that was before it.
  */
 
 
+static ngx_int_t ngx_queues_redis_round_mark(ngx_queues_redis_link_t *l);
 static void ngx_queues_redis_round_close_handler(ngx_event_t *ev);
 static void ngx_queues_redis_round_done(void *data,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
@@ -81,7 +86,11 @@ ngx_queues_redis_round_close_handler(ngx_event_t *ev)
 
     cmd = ngx_queues_redis_command_create(args, 3, NULL, 0);
 
-    if (cmd == NULL) {
+    if (cmd == NULL || ngx_queues_redis_round_mark(l) != NGX_OK) {
+
+        if (cmd) {
+            ngx_queues_redis_command_free(cmd);
+        }
 
         /* nothing can be said of what was sent */
 
@@ -97,6 +106,27 @@ ngx_queues_redis_round_close_handler(ngx_event_t *ev)
     calls->round.waiting = 1;
 
     ngx_queues_redis_link_send(l, cmd);
+}
+
+
+static ngx_int_t
+ngx_queues_redis_round_mark(ngx_queues_redis_link_t *l)
+{
+    ngx_str_t                    args[3];
+    ngx_queues_redis_command_t  *cmd;
+
+    ngx_str_set(&args[0], "SPUBLISH");
+    ngx_str_set(&args[1], "ngxq:round");
+    ngx_str_set(&args[2], "");
+
+    cmd = ngx_queues_redis_command_create(args, 3, NULL, 0);
+    if (cmd == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_queues_redis_link_send(l, cmd);
+
+    return NGX_OK;
 }
 
 

@@ -125,9 +125,10 @@ ngx_queues_stat_address(struct sockaddr *sockaddr, u_char *address)
 static ngx_queues_stat_invalid_t *
 ngx_queues_stat_set(ngx_queues_stat_zone_t *z, u_char *address)
 {
-    uint32_t  hash;
+    uint64_t  hash;
 
-    hash = ngx_murmur_hash2(address, NGX_QUEUES_STAT_ADDRESS_SIZE);
+    hash = ngx_queues_base_siphash(z->secret, address,
+                                   NGX_QUEUES_STAT_ADDRESS_SIZE);
 
     return z->invalid[hash % NGX_QUEUES_STAT_SETS];
 }

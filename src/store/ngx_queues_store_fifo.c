@@ -85,7 +85,9 @@ ngx_queues_store_fifo_word(ngx_str_t *word, ngx_queues_store_run_t *run)
     if (ngx_queues_store_number(&text, ':', &run->group) != NGX_OK
         || ngx_queues_store_number(&text, ':', &run->from) != NGX_OK
         || ngx_queues_store_number(&text, ':', &run->to) != NGX_OK
-        || run->to < run->from)
+        || run->to < run->from
+        || run->group >> 48
+        || run->to >> 48)
     {
         return NGX_ERROR;
     }

@@ -11,6 +11,8 @@
 /* all in ms */
 #define NGX_QUEUES_STORE_SOON          1000       /* after a use */
 #define NGX_QUEUES_STORE_SOON_JITTER   200
+#define NGX_QUEUES_STORE_ADOPT_JITTER  1000       /* after the lease's end */
+#define NGX_QUEUES_STORE_SPREAD        200        /* what is late */
 #define NGX_QUEUES_STORE_RESPAWN       2000       /* starts after that are of
                                                      workers that replace */
 
@@ -68,10 +70,12 @@ ngx_queues_store_maintain_init(ngx_cycle_t *cycle)
 
     m->active = 1;
 
+    ngx_queues_store_note_init(cycle);
+
     /*
      * What was used through nodes and workers that are no more is found in
-     * the registry: one worker of each node reads it all the time, and one
-     * that takes the place of a dead one reads it once.
+     * the registry: one worker of each node asks it all the time, and one
+     * that takes the place of a dead one asks it once.
      */
 
     late = ngx_current_msec - ngx_queues_store_maintain_loaded
@@ -99,6 +103,7 @@ ngx_queues_store_maintain_exit(ngx_cycle_t *cycle)
     m->active = 0;
 
     ngx_queues_store_registry_exit();
+    ngx_queues_store_note_exit();
     ngx_queues_store_work_exit();
 
     if (m->timer.timer_set) {
@@ -112,14 +117,13 @@ ngx_queues_store_maintain_exit(ngx_cycle_t *cycle)
 void
 ngx_queues_store_maintain_note(ngx_str_t *root)
 {
-    ngx_uint_t                   created;
     ngx_queues_store_project_t  *p;
 
-    if (!ngx_queues_store_maintain.active || ngx_exiting) {
+    if (!ngx_queues_store_maintain.active) {
         return;
     }
 
-    p = ngx_queues_store_project_get(root, &created);
+    p = ngx_queues_store_project_get(root);
 
     if (p == NULL) {
 
@@ -128,14 +132,11 @@ ngx_queues_store_maintain_note(ngx_str_t *root)
         return;
     }
 
-    if (created) {
+    if (ngx_exiting) {
 
-        /* entered at once: all who have used it may die */
+        /* others will have to look after it, and often for the first time */
 
-        p->add = 1;
-        p->add_at = ngx_current_msec;
-
-        ngx_queues_store_maintain_ready(p);
+        ngx_queues_store_note_now(p, NGX_QUEUES_STORE_SOON);
         return;
     }
 
@@ -148,59 +149,76 @@ ngx_queues_store_maintain_use(ngx_queues_store_project_t *p)
 {
     ngx_msec_int_t  left;
 
+    p->adopted = 0;
+
     switch (p->state) {
 
     case NGX_QUEUES_STORE_PROJECT_READY:
-        return;
+        left = 0;
+        break;
 
     case NGX_QUEUES_STORE_PROJECT_CALLING:
         p->touched = 1;
-        return;
-
-    case NGX_QUEUES_STORE_PROJECT_TIMED:
-
-        if (p->failures) {
-            return;
-        }
-
-        left = (ngx_msec_int_t) (p->node.key - ngx_current_msec);
-
-        if (left <= NGX_QUEUES_STORE_SOON + NGX_QUEUES_STORE_SOON_JITTER) {
-            return;
-        }
-
+        left = NGX_QUEUES_STORE_SOON;
         break;
 
+    case NGX_QUEUES_STORE_PROJECT_TIMED:
+        left = (ngx_msec_int_t) (p->node.key - ngx_current_msec);
+
+        if (p->failures
+            || left <= NGX_QUEUES_STORE_SOON + NGX_QUEUES_STORE_SOON_JITTER)
+        {
+            left = ngx_max(left, 0);
+            break;
+        }
+
+        /* fall through */
+
     default: /* IDLE */
+        left = NGX_QUEUES_STORE_SOON
+               + ngx_random() % NGX_QUEUES_STORE_SOON_JITTER;
+
+        ngx_queues_store_maintain_at(p, left);
         break;
     }
 
-    p->add = 1;
+    if (!p->used) {
 
-    ngx_queues_store_maintain_at(p, NGX_QUEUES_STORE_SOON
-                                    + ngx_random()
-                                      % NGX_QUEUES_STORE_SOON_JITTER);
+        /*
+         * Once between two calls, for the case that this worker dies before
+         * the next one.  What was noted before is no good: others who looked
+         * may have seen that there was nothing.
+         */
+
+        p->used = 1;
+
+        ngx_queues_store_note_now(p, left);
+    }
 }
 
 
 void
-ngx_queues_store_maintain_found(ngx_str_t *root, ngx_msec_t ms,
-    ngx_msec_t again)
+ngx_queues_store_maintain_adopt(ngx_str_t *root, int64_t left)
 {
-    ngx_uint_t                   created;
     ngx_queues_store_project_t  *p;
 
-    p = ngx_queues_store_project_get(root, &created);
+    left += NGX_QUEUES_STORE_GRACE
+            + ngx_random() % NGX_QUEUES_STORE_ADOPT_JITTER;
+
+    if (left < 0) {
+        left = ngx_random() % NGX_QUEUES_STORE_SPREAD;
+    }
+
+    p = ngx_queues_store_project_get(root);
 
     if (p == NULL) {
         return;
     }
 
-    p->add_at = ngx_current_msec + NGX_QUEUES_STORE_ADD;
-
     switch (p->state) {
 
     case NGX_QUEUES_STORE_PROJECT_IDLE:
+        p->adopted = 1;
         break;
 
     case NGX_QUEUES_STORE_PROJECT_TIMED:
@@ -208,7 +226,7 @@ ngx_queues_store_maintain_found(ngx_str_t *root, ngx_msec_t ms,
         /* others may have made something due earlier, and be no more */
 
         if (p->failures
-            || (ngx_msec_int_t) (p->node.key - ngx_current_msec - again) <= 0)
+            || (ngx_msec_int_t) (p->node.key - ngx_current_msec) <= left)
         {
             return;
         }
@@ -219,7 +237,7 @@ ngx_queues_store_maintain_found(ngx_str_t *root, ngx_msec_t ms,
         return;
     }
 
-    ngx_queues_store_maintain_at(p, ms);
+    ngx_queues_store_maintain_at(p, (ngx_msec_t) left);
 }
 
 

@@ -1,8 +1,8 @@
 
 /*
  * What the parts of the worker's due work know of each other: when a project
- * is looked after (maintain), the calls (work), the registry.  For src/store
- * only.
+ * is looked after (maintain), the calls (work), what the registry is told
+ * (note) and tells (registry).  For src/store only.
  */
 
 #ifndef _NGX_QUEUES_STORE_MAINTAIN_H_INCLUDED_
@@ -13,13 +13,10 @@
 #include "ngx_queues_store_project.h"
 
 
-#define NGX_QUEUES_STORE_REGISTRY  "ngxq:projects"
+#define NGX_QUEUES_STORE_REGISTRY      "ngxq:projects"
 
-/*
- * ms: what is used is entered again after this time, as a registry may get
- * lost
- */
-#define NGX_QUEUES_STORE_ADD       3600000
+/* ms for which a lease outlasts the moment of its holder, as in maintain */
+#define NGX_QUEUES_STORE_GRACE         2000
 
 
 #pragma GCC visibility push(hidden)
@@ -32,11 +29,11 @@
 void ngx_queues_store_maintain_note(ngx_str_t *root);
 
 /*
- * The registry names a project, and will in so many ms again: it is looked
- * after in ms, unless its own moment comes before that.
+ * The registry names a project whose moment is in so many ms, or was: it is
+ * looked after a little later than that, should the one not come who is to,
+ * and unless its own moment comes before that.
  */
-void ngx_queues_store_maintain_found(ngx_str_t *root, ngx_msec_t ms,
-    ngx_msec_t again);
+void ngx_queues_store_maintain_adopt(ngx_str_t *root, int64_t left);
 
 /* When a project comes next: soon, as something may be due there ... */
 void ngx_queues_store_maintain_use(ngx_queues_store_project_t *p);
@@ -65,8 +62,21 @@ void ngx_queues_store_work_run(void);
 
 
 /*
- * Reads the registry, page by page: once, or again and again.  Its exit comes
- * after that of the links.
+ * What the registry is to be told of a project: that it is to be looked after
+ * in ms, or that nothing is to come.  At once, where it may be that nobody
+ * else knows, else a little later.  What comes later replaces what was not
+ * sent yet.  The exit comes after that of the links.
+ */
+void ngx_queues_store_note_init(ngx_cycle_t *cycle);
+void ngx_queues_store_note_exit(void);
+void ngx_queues_store_note_now(ngx_queues_store_project_t *p, ngx_msec_t ms);
+void ngx_queues_store_note_soon(ngx_queues_store_project_t *p, ngx_msec_t ms);
+void ngx_queues_store_note_nothing(ngx_queues_store_project_t *p);
+
+
+/*
+ * Reads what is due in the registry, page by page: once, or again and again.
+ * Its exit comes after that of the links.
  */
 void ngx_queues_store_registry_init(ngx_uint_t repeat);
 void ngx_queues_store_registry_exit(void);

@@ -1,15 +1,23 @@
 
+#include "ngx_queues_store.h"
 #include "ngx_queues_store_project.h"
+#include "../base/ngx_queues_base_siphash.h"
 
 
 #define NGX_QUEUES_STORE_PROJECTS  100000     /* that a worker knows */
 #define NGX_QUEUES_STORE_BUCKETS   16384      /* a power of two */
+
+#define NGX_QUEUES_STORE_LATER     60000      /* ms: no longer known where
+                                                 room is needed */
 
 
 typedef struct {
     ngx_queues_store_project_t   **buckets;
     ngx_queues_store_project_t    *last;      /* the one asked for last */
     ngx_uint_t                     n;
+
+    /* clients choose the names of projects */
+    u_char                         secret[NGX_QUEUES_BASE_SIPHASH_KEY];
 
     ngx_rbtree_t                   timed;
     ngx_rbtree_node_t              sentinel;
@@ -21,8 +29,9 @@ typedef struct {
 
 
 static ngx_queues_store_project_t *ngx_queues_store_project_create(
-    ngx_str_t *root, uint32_t hash);
+    ngx_str_t *root, uint64_t hash);
 static ngx_int_t ngx_queues_store_project_forget(void);
+static ngx_queues_store_project_t *ngx_queues_store_project_last(void);
 static void ngx_queues_store_project_leave(ngx_queues_store_project_t *p);
 
 
@@ -38,6 +47,10 @@ ngx_queues_store_projects_init(void)
     t = &ngx_queues_store_projects;
 
     ngx_memzero(t, sizeof(ngx_queues_store_projects_t));
+
+    if (ngx_queues_store_random(t->secret, sizeof(t->secret)) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     size = NGX_QUEUES_STORE_BUCKETS * sizeof(ngx_queues_store_project_t *);
 
@@ -77,16 +90,14 @@ ngx_queues_store_projects_exit(void)
 
 
 ngx_queues_store_project_t *
-ngx_queues_store_project_get(ngx_str_t *root, ngx_uint_t *created)
+ngx_queues_store_project_get(ngx_str_t *root)
 {
-    uint32_t                      hash;
+    uint64_t                      hash;
     ngx_queues_store_project_t   *p;
     ngx_queues_store_projects_t  *t;
 
     t = &ngx_queues_store_projects;
     p = t->last;
-
-    *created = 0;
 
     /* every request asks, and mostly for the same one */
 
@@ -97,7 +108,7 @@ ngx_queues_store_project_get(ngx_str_t *root, ngx_uint_t *created)
         return p;
     }
 
-    hash = ngx_murmur_hash2(root->data, root->len);
+    hash = ngx_queues_base_siphash(t->secret, root->data, root->len);
 
     for (p = t->buckets[hash % NGX_QUEUES_STORE_BUCKETS]; p; p = p->next) {
         if (p->hash == hash
@@ -121,14 +132,13 @@ ngx_queues_store_project_get(ngx_str_t *root, ngx_uint_t *created)
     }
 
     t->last = p;
-    *created = 1;
 
     return p;
 }
 
 
 static ngx_queues_store_project_t *
-ngx_queues_store_project_create(ngx_str_t *root, uint32_t hash)
+ngx_queues_store_project_create(ngx_str_t *root, uint64_t hash)
 {
     ngx_queues_store_project_t   *p, **bucket;
     ngx_queues_store_projects_t  *t;
@@ -174,13 +184,25 @@ ngx_queues_store_project_forget(void)
     t = &ngx_queues_store_projects;
 
     if (ngx_queue_empty(&t->idle)) {
-        return NGX_DECLINED;
+        p = ngx_queues_store_project_last();
+
+        if (p == NULL) {
+            return NGX_DECLINED;
+        }
+
+    } else {
+        q = ngx_queue_head(&t->idle);
+        p = ngx_queue_data(q, ngx_queues_store_project_t, queue);
     }
 
-    q = ngx_queue_head(&t->idle);
-    ngx_queue_remove(q);
+    ngx_queues_store_project_leave(p);
 
-    p = ngx_queue_data(q, ngx_queues_store_project_t, queue);
+    if (p->noting) {
+
+        /* it stays in the registry, and whoever finds it there looks */
+
+        ngx_queue_remove(&p->notes);
+    }
 
     prev = &t->buckets[p->hash % NGX_QUEUES_STORE_BUCKETS];
 
@@ -199,6 +221,38 @@ ngx_queues_store_project_forget(void)
     ngx_free(p);
 
     return NGX_OK;
+}
+
+
+/* one with a moment that is noted, and far away: the registry tells of it */
+
+static ngx_queues_store_project_t *
+ngx_queues_store_project_last(void)
+{
+    ngx_rbtree_node_t            *node;
+    ngx_queues_store_project_t   *p;
+    ngx_queues_store_projects_t  *t;
+
+    t = &ngx_queues_store_projects;
+
+    if (t->timed.root == &t->sentinel) {
+        return NULL;
+    }
+
+    for (node = t->timed.root; node->right != &t->sentinel; /* void */ ) {
+        node = node->right;
+    }
+
+    p = ngx_rbtree_data(node, ngx_queues_store_project_t, node);
+
+    if (p->noting
+        || (ngx_msec_int_t) (node->key - ngx_current_msec)
+           < NGX_QUEUES_STORE_LATER)
+    {
+        return NULL;
+    }
+
+    return p;
 }
 
 
@@ -275,6 +329,7 @@ ngx_queues_store_project_take(void)
 
     p->state = NGX_QUEUES_STORE_PROJECT_CALLING;
     p->touched = 0;
+    p->used = 0;
 
     return p;
 }

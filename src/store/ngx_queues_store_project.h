@@ -28,16 +28,22 @@ struct ngx_queues_store_project_s {
     ngx_queue_t                        queue;     /* IDLE, READY */
 
     ngx_queues_store_project_t        *next;      /* of the same hash */
-    uint32_t                           hash;
+    uint64_t                           hash;
 
     ngx_queues_store_project_state_e   state;
 
     ngx_uint_t                         failures;  /* in a row, its own */
-    ngx_msec_t                         add_at;    /* add: not before */
 
-    unsigned                           add:1;     /* used: is to be in the
-                                                     registry */
+    ngx_queue_t                        notes;     /* noting: one of the lists
+                                                     of what is to be noted */
+    ngx_msec_t                         moment;    /* that is to be noted */
+
+    unsigned                           noting:1;
+    unsigned                           nothing:1; /* in place of a moment */
+    unsigned                           used:1;    /* since its last call */
     unsigned                           touched:1; /* CALLING: used since */
+    unsigned                           adopted:1; /* known by the registry
+                                                     only */
 
     ngx_str_t                          root;
 };
@@ -51,12 +57,12 @@ ngx_int_t ngx_queues_store_projects_init(void);
 void ngx_queues_store_projects_exit(void);
 
 /*
- * The project of a root, made (IDLE) where it is not known: then *created is
- * 1.  The table is bounded: an idle one is forgotten for a new one.  NULL
- * where none is idle, or out of memory.
+ * The project of a root, made (IDLE) where it is not known.  The table is
+ * bounded: an idle one is forgotten for a new one, or the one whose moment
+ * comes last, as that is noted.  NULL where there is none of these, or out of
+ * memory.
  */
-ngx_queues_store_project_t *ngx_queues_store_project_get(ngx_str_t *root,
-    ngx_uint_t *created);
+ngx_queues_store_project_t *ngx_queues_store_project_get(ngx_str_t *root);
 
 /* Changes of state, from any state. */
 void ngx_queues_store_project_idle(ngx_queues_store_project_t *p);

@@ -149,6 +149,13 @@ ngx_queues_store_standard_parse(ngx_queues_redis_reply_t *reply,
     last = reply->elts + reply->nelts;
 
     while (text->len) {
+
+        /* each message has an element, and only so many have room */
+
+        if (elt == last) {
+            return NGX_ERROR;
+        }
+
         m->count = 1;
         m->first = now;
 

@@ -1,7 +1,8 @@
 
 /*
- * The registry of projects: a set in Redis, read page by page.  It is how a
- * worker learns of what it has never been asked for.
+ * The registry of projects: a sorted set in Redis, by the moment at which each
+ * is to be looked after.  It is how a worker learns of what it has never been
+ * asked for, and what nobody else may be left to do.
  */
 
 #include "ngx_queues_store_maintain.h"
@@ -11,14 +12,13 @@
 #define NGX_QUEUES_STORE_PAGE          "100"
 #define NGX_QUEUES_STORE_PAGE_BUSY     100     /* wait: no next page */
 
-/* all in ms */
-#define NGX_QUEUES_STORE_PAGE_FIRST    200     /* from page to page, in the
-                                                  first round */
-#define NGX_QUEUES_STORE_PAGE_NEXT     5000    /* and later */
-#define NGX_QUEUES_STORE_ROUND         30000   /* from round to round */
-#define NGX_QUEUES_STORE_ROUND_JITTER  5000
+/* all in ms; what is to come until the next pass is told in this one */
+#define NGX_QUEUES_STORE_AHEAD         "6000"
+#define NGX_QUEUES_STORE_PASS          4750    /* from pass to pass */
+#define NGX_QUEUES_STORE_PASS_JITTER   500
+#define NGX_QUEUES_STORE_PAGE_NEXT     200     /* from page to page */
 #define NGX_QUEUES_STORE_PAGE_WAIT     500
-#define NGX_QUEUES_STORE_PAGE_REFUSED  300000
+#define NGX_QUEUES_STORE_PAGE_REFUSED  30000   /* longest, of failures */
 
 
 typedef struct {
@@ -30,11 +30,10 @@ typedef struct {
     ngx_event_t    timer;
 
     ngx_uint_t     repeat;       /* unsigned  repeat:1; */
-    ngx_uint_t     rounds;
     ngx_uint_t     failures;     /* in a row */
 
-    ngx_str_t      cursor;
-    u_char         text[NGX_INT64_LEN];
+    ngx_str_t      cursor;       /* empty: a pass begins, or has ended */
+    u_char         text[64];
 } ngx_queues_store_registry_t;
 
 
@@ -43,9 +42,8 @@ static void ngx_queues_store_registry_done(void *data,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
 static ngx_int_t ngx_queues_store_registry_page(
     ngx_queues_redis_reply_t *reply);
-static void ngx_queues_store_registry_project(ngx_str_t *root,
-    ngx_msec_t within);
-static void ngx_queues_store_registry_failed(void);
+static void ngx_queues_store_registry_project(ngx_str_t *root, int64_t left);
+static void ngx_queues_store_registry_failed(const char *reason);
 
 
 static ngx_queues_store_registry_t  ngx_queues_store_registry;
@@ -62,10 +60,7 @@ ngx_queues_store_registry_init(ngx_uint_t repeat)
 
     reg->ident = (ngx_socket_t) -1;
     reg->repeat = repeat;
-
     reg->cursor.data = reg->text;
-    reg->cursor.len = 1;
-    reg->text[0] = '0';
 
     reg->timer.handler = ngx_queues_store_registry_handler;
     reg->timer.data = reg;
@@ -91,7 +86,7 @@ static void
 ngx_queues_store_registry_handler(ngx_event_t *ev)
 {
     ngx_int_t                     rc;
-    ngx_str_t                     args[2];
+    ngx_str_t                     args[3];
     ngx_queues_store_registry_t  *reg;
 
     static ngx_str_t  registry = ngx_string(NGX_QUEUES_STORE_REGISTRY);
@@ -110,14 +105,15 @@ ngx_queues_store_registry_handler(ngx_event_t *ev)
         return;
     }
 
-    args[0] = reg->cursor;
+    ngx_str_set(&args[0], NGX_QUEUES_STORE_AHEAD);
     ngx_str_set(&args[1], NGX_QUEUES_STORE_PAGE);
+    args[2] = reg->cursor;
 
-    rc = ngx_queues_redis_call("project_list", &registry, args, 2,
+    rc = ngx_queues_redis_call("project_due", &registry, args, 3,
                                ngx_queues_store_registry_done, reg);
 
     if (rc != NGX_OK) {
-        ngx_queues_store_registry_failed();
+        ngx_queues_store_registry_failed("no memory");
     }
 }
 
@@ -126,7 +122,7 @@ static void
 ngx_queues_store_registry_done(void *data, ngx_queues_redis_result_e rc,
     ngx_queues_redis_reply_t *reply)
 {
-    ngx_msec_t                    ms;
+    const char                   *reason;
     ngx_queues_store_registry_t  *reg;
 
     reg = &ngx_queues_store_registry;
@@ -138,60 +134,52 @@ ngx_queues_store_registry_done(void *data, ngx_queues_redis_result_e rc,
         return;
     }
 
-    if (rc == NGX_QUEUES_REDIS_OK) {
-        rc = ngx_queues_store_registry_page(reply) == NGX_OK
-             ? NGX_QUEUES_REDIS_OK : NGX_QUEUES_REDIS_OTHER;
+    reason = NULL;
+
+    if (rc != NGX_QUEUES_REDIS_OK) {
+        reason = ngx_queues_redis_result_text(rc);
+
+    } else if (ngx_queues_store_registry_page(reply) != NGX_OK) {
+        reason = "unexpected reply";
     }
 
     if (reply) {
         ngx_queues_redis_reply_free(reply);
     }
 
-    if (rc != NGX_QUEUES_REDIS_OK) {
-        ngx_queues_store_registry_failed();
+    if (reason) {
+        ngx_queues_store_registry_failed(reason);
         return;
     }
 
     reg->failures = 0;
 
-    if (reg->cursor.len == 1 && reg->text[0] == '0') {
-        reg->rounds++;
+    if (reg->cursor.len) {
+        ngx_add_timer(&reg->timer, NGX_QUEUES_STORE_PAGE_NEXT);
 
-        if (!reg->repeat) {
-            return;
-        }
-
-        ms = NGX_QUEUES_STORE_ROUND
-             + ngx_random() % NGX_QUEUES_STORE_ROUND_JITTER;
-
-    } else {
-        ms = reg->rounds ? NGX_QUEUES_STORE_PAGE_NEXT
-                         : NGX_QUEUES_STORE_PAGE_FIRST;
+    } else if (reg->repeat) {
+        ngx_add_timer(&reg->timer, NGX_QUEUES_STORE_PASS
+                                   + ngx_random()
+                                     % NGX_QUEUES_STORE_PASS_JITTER);
     }
-
-    ngx_add_timer(&reg->timer, ms);
 }
 
 
-/* cursor, then roots */
+/* cursor, then pairs of root and ms left */
 
 static ngx_int_t
 ngx_queues_store_registry_page(ngx_queues_redis_reply_t *reply)
 {
+    int64_t                       left;
     ngx_str_t                     str;
     ngx_uint_t                    i;
-    ngx_msec_t                    within;
     ngx_queues_store_registry_t  *reg;
 
     reg = &ngx_queues_store_registry;
 
-    within = reg->rounds ? NGX_QUEUES_STORE_PAGE_NEXT
-                         : NGX_QUEUES_STORE_PAGE_FIRST;
-
     if (reply->type != NGX_QUEUES_REDIS_ARRAY
-        || reply->nelts == 0
+        || reply->nelts % 2 == 0
         || ngx_queues_store_string(&reply->elts[0], &str) != NGX_OK
-        || str.len == 0
         || str.len > sizeof(reg->text))
     {
         goto wrong;
@@ -200,13 +188,15 @@ ngx_queues_store_registry_page(ngx_queues_redis_reply_t *reply)
     reg->cursor.len = str.len;
     ngx_memcpy(reg->text, str.data, str.len);
 
-    for (i = 1; i < reply->nelts; i++) {
+    for (i = 1; i < reply->nelts; i += 2) {
 
-        if (ngx_queues_store_string(&reply->elts[i], &str) != NGX_OK) {
+        if (ngx_queues_store_string(&reply->elts[i], &str) != NGX_OK
+            || ngx_queues_store_integer(&reply->elts[i + 1], &left) != NGX_OK)
+        {
             goto wrong;
         }
 
-        ngx_queues_store_registry_project(&str, within);
+        ngx_queues_store_registry_project(&str, left);
     }
 
     return NGX_OK;
@@ -223,7 +213,7 @@ wrong:
 /* what others wrote there is left alone */
 
 static void
-ngx_queues_store_registry_project(ngx_str_t *root, ngx_msec_t within)
+ngx_queues_store_registry_project(ngx_str_t *root, int64_t left)
 {
     size_t  len;
 
@@ -236,20 +226,35 @@ ngx_queues_store_registry_project(ngx_str_t *root, ngx_msec_t within)
         return;
     }
 
-    ngx_queues_store_maintain_found(root, ngx_random() % within,
-                                    NGX_QUEUES_STORE_ROUND);
+    ngx_queues_store_maintain_adopt(root, left);
 }
 
 
 static void
-ngx_queues_store_registry_failed(void)
+ngx_queues_store_registry_failed(const char *reason)
 {
+    ngx_msec_t                    ms;
     ngx_queues_store_registry_t  *reg;
 
     reg = &ngx_queues_store_registry;
 
+    reg->cursor.len = 0;
+
+    if (!ngx_queues_store_ready()) {
+
+        /* the link comes back by itself */
+
+        ngx_add_timer(&reg->timer, NGX_QUEUES_STORE_PAGE_WAIT);
+        return;
+    }
+
     reg->failures++;
 
-    ngx_add_timer(&reg->timer, ngx_queues_store_maintain_pause(reg->failures,
-                                              NGX_QUEUES_STORE_PAGE_REFUSED));
+    ms = ngx_queues_store_maintain_pause(reg->failures,
+                                         NGX_QUEUES_STORE_PAGE_REFUSED);
+
+    ngx_add_timer(&reg->timer, ms);
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "projects with due work are not known: %s", reason);
 }

@@ -46,11 +46,11 @@ static void ngx_queues_store_work_done(void *data,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
 static void ngx_queues_store_work_settle(ngx_queues_store_project_t *p,
     ngx_queues_redis_reply_t *reply);
+static void ngx_queues_store_work_behind(ngx_queues_store_project_t *p,
+    ngx_msec_t next);
 static void ngx_queues_store_work_refused(ngx_queues_store_project_t *p,
     const char *reason);
 static void ngx_queues_store_work_failed(const char *reason);
-static void ngx_queues_store_work_added(void *data,
-    ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply);
 static ngx_uint_t ngx_queues_store_work_own(ngx_queues_redis_result_e rc);
 
 
@@ -184,13 +184,6 @@ ngx_queues_store_work_start(ngx_queues_store_project_t *p)
 {
     ngx_str_t  args[2];
 
-    static ngx_str_t  registry = ngx_string(NGX_QUEUES_STORE_REGISTRY);
-
-    if (p->add && (ngx_msec_int_t) (ngx_current_msec - p->add_at) >= 0) {
-        return ngx_queues_redis_call("project_add", &registry, &p->root, 1,
-                                     ngx_queues_store_work_added, p);
-    }
-
     args[0] = ngx_queues_store_work.holder;
     ngx_str_set(&args[1], NGX_QUEUES_STORE_STEPS);
 
@@ -257,10 +250,16 @@ ngx_queues_store_work_settle(ngx_queues_store_project_t *p,
 
     p->failures = 0;
 
-    if (mine && next < 0) {
-        ngx_queues_store_project_idle(p);
+    next = ngx_min(next, NGX_QUEUES_STORE_FAR);
 
-    } else if (mine && next == 0) {
+    if (!mine) {
+        ngx_queues_store_work_behind(p, (ngx_msec_t) ngx_max(next, 0));
+
+    } else if (next < 0) {
+        ngx_queues_store_project_idle(p);
+        ngx_queues_store_note_nothing(p);
+
+    } else if (next == 0) {
 
         /* after the others that wait: a long work is not in their way */
 
@@ -268,23 +267,57 @@ ngx_queues_store_work_settle(ngx_queues_store_project_t *p,
         return;
 
     } else {
-
-        next = ngx_max(next, 0);
-        next = ngx_min(next, NGX_QUEUES_STORE_FAR);
-
-        if (!mine) {
-
-            /* should the one who is first not come; and not all at once */
-
-            next += NGX_QUEUES_STORE_BEHIND
-                    + ngx_random() % NGX_QUEUES_STORE_BEHIND_JITTER;
-        }
-
         ngx_queues_store_maintain_at(p, (ngx_msec_t) next);
+        ngx_queues_store_note_soon(p, (ngx_msec_t) next);
     }
 
     if (p->touched) {
+
+        /* noted anew: what is to be noted was of the moment just replaced */
+
+        p->used = 0;
+
         ngx_queues_store_maintain_use(p);
+    }
+}
+
+
+/* another worker has the lease, for so many ms */
+
+static void
+ngx_queues_store_work_behind(ngx_queues_store_project_t *p, ngx_msec_t next)
+{
+    ngx_msec_t  ms;
+
+    /*
+     * Where this worker has noted an earlier moment, that has come, and its
+     * holder may have been before it.
+     */
+
+    ms = next > NGX_QUEUES_STORE_GRACE ? next - NGX_QUEUES_STORE_GRACE : next;
+
+    ngx_queues_store_note_soon(p, ms);
+
+    if (!p->adopted) {
+
+        /* should the one who is first not come; and not all at once */
+
+        ngx_queues_store_maintain_at(p, next + NGX_QUEUES_STORE_BEHIND
+                                     + ngx_random()
+                                       % NGX_QUEUES_STORE_BEHIND_JITTER);
+
+    } else if (ms == next) {
+
+        /* the holder's moment has come, and it has not */
+
+        ngx_queues_store_maintain_at(p, next + ngx_random()
+                                               % NGX_QUEUES_STORE_BEHIND);
+
+    } else {
+
+        /* the registry will tell when it has to be looked after again */
+
+        ngx_queues_store_project_idle(p);
     }
 }
 
@@ -295,11 +328,15 @@ static void
 ngx_queues_store_work_refused(ngx_queues_store_project_t *p,
     const char *reason)
 {
+    ngx_msec_t  ms;
+
     p->failures++;
 
-    ngx_queues_store_maintain_at(p, ngx_queues_store_maintain_pause(
-                                        p->failures,
-                                        NGX_QUEUES_STORE_REFUSED));
+    ms = ngx_queues_store_maintain_pause(p->failures,
+                                         NGX_QUEUES_STORE_REFUSED);
+
+    ngx_queues_store_maintain_at(p, ms);
+    ngx_queues_store_note_soon(p, ms);
 
     if (ngx_queues_store_work.logged != ngx_time()) {
         ngx_queues_store_work.logged = ngx_time();
@@ -334,42 +371,6 @@ ngx_queues_store_work_failed(const char *reason)
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0, "due work waits: %s",
                   reason);
-}
-
-
-static void
-ngx_queues_store_work_added(void *data, ngx_queues_redis_result_e rc,
-    ngx_queues_redis_reply_t *reply)
-{
-    ngx_queues_store_project_t *p = data;
-
-    if (rc == NGX_QUEUES_REDIS_TIMEOUT) {
-        ngx_queues_store_work_failed(ngx_queues_redis_result_text(rc));
-        return;
-    }
-
-    ngx_queues_store_work.ncalls--;
-
-    if (rc == NGX_QUEUES_REDIS_OK || ngx_queues_store_work_own(rc)) {
-
-        /* where it was refused, its due work is done all the same */
-
-        p->add = 0;
-        p->add_at = ngx_current_msec + (rc == NGX_QUEUES_REDIS_OK
-                                        ? NGX_QUEUES_STORE_ADD
-                                        : NGX_QUEUES_STORE_REFUSED);
-
-    } else {
-        ngx_queues_store_work_failed(ngx_queues_redis_result_text(rc));
-    }
-
-    ngx_queues_store_maintain_ready(p);
-
-    if (reply) {
-        ngx_queues_redis_reply_free(reply);
-    }
-
-    ngx_queues_store_work_run();
 }
 
 

@@ -154,7 +154,7 @@ sub _agenda {
     if (defined $c->{oldest}) {
         push @p, 'has messages and no flag of the agenda' unless $flag;
         # XADD takes the moment at which its call began
-        $latest{retention} = $c->{oldest} + $ret * 1000 + 10;
+        $latest{retention} = $c->{oldest} + $ret * 1000 + 100;
 
         my $age = int(($c->{now} - $c->{oldest}) / 1000);
         push @p, "the oldest message is of $age s, told as $c->{count}[18]"

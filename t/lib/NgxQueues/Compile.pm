@@ -15,15 +15,16 @@ use Cwd ();
 use Exporter 'import';
 use File::Basename;
 use File::Temp ();
+use POSIX ();
 
-our @EXPORT_OK = qw/compile build_base no_headers temp_path/;
+our @EXPORT_OK = qw/compile compile_all build_base no_headers temp_path/;
 
 our $top = Cwd::abs_path(__FILE__ =~ s{[^/]*$}{../../..}r);
 
 my $tmp = File::Temp::tempdir('ngx_queues_c_XXXXXX', TMPDIR => 1,
                               CLEANUP => 1);
 
-my @flags = split ' ', '-std=gnu99 -O1 -g -Wall -Wextra -Werror'
+my @flags = split ' ', '-std=gnu99 -O1 -Wall -Wextra -Werror'
     . ' -fno-omit-frame-pointer -fsanitize=address,undefined'
     . ' -fno-sanitize-recover=undefined';
 
@@ -50,25 +51,63 @@ sub temp_path { "$tmp/$_[0]" }
 
 # compile(arguments of the compiler) → 1 if that went well
 
-sub compile {
-    return system($ENV{CC} || 'cc', @flags, @includes, "-I$top/src/base", @_)
-           == 0;
+sub compile { system(compiler(), @_) == 0 }
+
+
+sub compiler {
+    return ($ENV{CC} || 'cc', @flags, @includes, "-I$top/src/base");
+}
+
+
+# compile_all([arguments], ...) → for each whether that went well; as many at a
+# time as there are processors
+
+sub compile_all {
+    my @jobs = @_;
+    my $most = () = glob '/sys/devices/system/cpu/cpu[0-9]*';
+    my (%running, @good);
+
+    for my $i (0 .. $#jobs) {
+        reap(\%running, \@good) if keys %running >= ($most || 1);
+
+        my $pid = fork() // die "fork: $!";
+
+        if (!$pid) {
+            exec compiler(), @{$jobs[$i]};
+            warn "exec: $!";
+            POSIX::_exit(1);
+        }
+
+        $running{$pid} = $i;
+    }
+
+    reap(\%running, \@good) while %running;
+
+    return @good;
+}
+
+
+sub reap {
+    my ($running, $good) = @_;
+
+    my $pid = waitpid(-1, 0);
+    die "waitpid: $!" if $pid < 0;
+
+    my $i = delete $running->{$pid};
+    $good->[$i] = ($? == 0) if defined $i;
 }
 
 
 # build_base() → the objects of src/base, none if one does not compile
 
 sub build_base {
-    my @objects;
+    my @sources = sort glob "$top/src/base/*.c";
+    my @objects = map { temp_path(basename($_, '.c') . '.o') } @sources;
 
-    for my $source (sort glob "$top/src/base/*.c") {
-        my $object = temp_path(basename($source, '.c') . '.o');
+    my @good = compile_all(map { ['-c', $sources[$_], '-o', $objects[$_]] }
+                           0 .. $#sources);
 
-        compile('-c', $source, '-o', $object) or return;
-        push @objects, $object;
-    }
-
-    return @objects;
+    return (grep { !$_ } @good) ? () : @objects;
 }
 
 

@@ -14,7 +14,7 @@ use warnings;
 use constant HOLD => 43200;
 
 
-sub new { bless { now => 0, queues => {}, order => 0 }, shift }
+sub new { bless { now => 0, queues => {}, order => 0, gone => [] }, shift }
 
 sub queue {
     my ($self, $name, %o) = @_;
@@ -93,10 +93,12 @@ sub remember {
 }
 
 
-# moves a message to another queue, where it is new
+# moves a message to another queue, where it is new; gone has those of which
+# there was a handle
 sub move {
     my ($self, $q, $m, $to, %more) = @_;
 
+    push @{ $self->{gone} }, $m if $m->{token} ne '';
     $self->remove($q, $m);
     $self->store($to, body => $m->{body}, group => $m->{group}, %more);
 }

@@ -179,8 +179,8 @@ sub parked {
 }
 
 # how many functions Redis has been asked for, by anybody; but not those of due
-# work, which workers call by themselves, and which alone use these commands
-# (so does a repeated create)
+# work, which workers call by themselves, and which alone use one of these
+# commands, once (but for create, and visibility while somebody waits)
 
 sub calls {
     my ($self) = @_;
@@ -189,7 +189,7 @@ sub calls {
     my %calls = $stats =~ /^cmdstat_(\w+):calls=(\d+)/mg;
 
     return ($calls{fcall} // 0)
-           - sum0(map { $calls{$_} // 0 } qw/get sadd sscan/);
+           - sum0(map { $calls{$_} // 0 } qw/get zmscore exists/);
 }
 
 # the queue in Redis

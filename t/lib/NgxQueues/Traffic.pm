@@ -171,7 +171,7 @@ sub finish {
     my $over = $self->run($seconds // 10, sub {
         !(grep { $_->{kind} eq 'send' && $_->{h} } @{ $self->{slots} })
         && !$self->left
-        && $self->{q}->counts eq '0 0 0';
+        && (eval { $self->{q}->counts } // '') eq '0 0 0';
     });
 
     # what still is on its way comes to nothing now

@@ -43,20 +43,34 @@ sub attributes {
         : undef;
 }
 
-# a message of a send
+# a message of a send; delay and group may be none. Of a FIFO queue the key is
+# the deduplication id as well.
 
 sub message {
-    my ($key, $delay) = @_;
+    my ($key, $delay, $group) = @_;
 
     my $attributes = attributes($key);
 
     return '{"body":"' . body($key) . '"'
         . (defined $attributes ? qq(,"attributes":$attributes) : '')
-        . ($delay ? qq(,"delaySeconds":$delay) : '') . '}';
+        . ($delay ? qq(,"delaySeconds":$delay) : '')
+        . (defined $group ? qq(,"groupId":"$group","deduplicationId":"$key")
+           : '') . '}';
 }
 
-# the messages of a receive's answer: { id, handle, count, key, exact }; undef
-# where it is nothing like one
+# whether it is one that fails again and again
+
+sub fails { hex(substr md5_hex("fate of $_[0]"), 0, 1) < 2 }
+
+# what a dead letter has besides
+
+my $dead = qr/"ezgh\.deadLetterSourceQueue":"que_[0-9a-zA-Z]{12}",
+              "ezgh\.deadLetterReceiveCount":"(\d+)",
+              "ezgh\.deadLetteredAt":"[-\dT:]+Z"\}\z/x;
+
+# the messages of a receive's answer: { id, handle, count, key, exact, group,
+# seq, dead }; group and seq are of FIFO queues, dead is how often a dead letter
+# had been received; undef where it is nothing like one
 
 sub messages {
     my ($text) = @_;
@@ -69,13 +83,17 @@ sub messages {
     while ($text =~ /\G,?\{"messageId":"([-0-9a-f]{36})","receiptHandle":
                      "([-\w]+)","body":$string,"attributes":(\{[^{}]*\}),
                      "sentAt":"[-\dT:]+Z","firstReceivedAt":"[-\dT:]+Z",
-                     "receiveCount":(\d+)\}/gcx)
+                     "receiveCount":(\d+)
+                     (?:,"groupId":"([^"]*)","seq":"(\d+)")?\}/gcx)
     {
-        my ($id, $handle, $body, $attributes, $count) = ($1, $2, $3, $4, $5);
+        my ($id, $handle, $body, $attributes, $count, $group, $seq)
+            = ($1, $2, $3, $4, $5, $6 // '', $7 // '');
         my ($key) = $body =~ /^([-\w]+):/;
+        my $died = $attributes =~ s/,?$dead/}/ ? $1 : '';
 
         push @messages, {
             id => $id, handle => $handle, count => $count, key => $key // '?',
+            group => $group, seq => $seq, dead => $died,
             exact => defined $key && $body eq body($key)
                      && $attributes eq (attributes($key) // '{}') ? 1 : 0,
         };

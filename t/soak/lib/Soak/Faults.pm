@@ -156,7 +156,7 @@ sub nap {
     my $begin = now;
 
     kill STOP => $pid;
-    $self->rest(1 + rand 5);
+    $self->rest(1 + rand 3);            # commands wait for 5 s
     kill CONT => $pid;
     $self->done(nap => $begin, $pid);
 }

@@ -81,7 +81,7 @@ sub show {
     splice @items, 12, @items, '…' if @items > 12;
 
     my @fields = map { "$_=$record->{$_}" }
-        grep { !/^(?:event|begin|end|by|items|at|send|delivery)$/ }
+        grep { !/^(?:event|begin|end|by|items|at|send|delivery|groups)$/ }
         sort keys %$record;
 
     return sprintf '%s %s %.6f..%.6f %s', $record->{at}, $record->{event},

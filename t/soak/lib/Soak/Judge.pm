@@ -2,12 +2,18 @@ package Soak::Judge;
 
 # Reads what all processes saw and says what cannot be right.
 #
-#     my $judge = Soak::Judge->new(Soak::Journal::load($dir), limit => 1.2);
+#     my $judge = Soak::Judge->new(Soak::Journal::load($dir), limit => 1.2,
+#                                  dead => { q => ['dead', 3] });
 #     $judge->judge;
 #     $judge->{problems}       [kind, sentence, records as evidence …]
 #     $judge->{count}          name => number
 #
-# limit is how long after a fault is over requests may still fail.
+# limit is how long after a fault is over requests may still fail; dead has the
+# dead-letter queue of a queue, and after how many receives messages go there.
+#
+# A message has one life after the other: in the queue that it was sent to, in its
+# dead-letter queue, and, after a redrive, in the first one once more. Each begins
+# with a receive count of 1, and on a FIFO queue with another seq.
 #
 # Nothing here supposes when Redis did something, only that it was between the
 # begin and the end of a request. A delivery begins at begin at the earliest,
@@ -30,7 +36,7 @@ sub new {
     my ($class, $records, %options) = @_;
 
     return bless {
-        limit => 1, grace => 1, %options, records => $records,
+        limit => 1, grace => 1, dead => {}, %options, records => $records,
         problems => [], count => {}, message => {}, key => {},
     }, $class;
 }
@@ -47,7 +53,7 @@ sub judge {
     my %by;
 
     push @{ $by{ $_->{event} } }, $_ for @{ $self->{records} };
-    $self->{$_} = $by{$_} || [] for qw/send recv left ack vis fault gone/;
+    $self->{$_} = $by{$_} || [] for qw/send recv left ack vis redrive fault gone/;
 
     $self->outlived;
     $self->outcomes;
@@ -60,6 +66,9 @@ sub judge {
 
     require Soak::Sleep;
     Soak::Sleep::judge($self);
+
+    require Soak::Order;
+    Soak::Order::judge($self);
 }
 
 
@@ -82,7 +91,7 @@ sub outlived {
 sub outcomes {
     my ($self) = @_;
 
-    for my $r (map { @{ $self->{$_} } } qw/send recv ack vis/) {
+    for my $r (map { @{ $self->{$_} } } qw/send recv ack vis redrive/) {
         my $status = $r->{status};
 
         $self->{count}{"$r->{event} $status"}++;
@@ -90,7 +99,7 @@ sub outcomes {
         next if $status =~ /^20[01]$/;
 
         my @kinds = $status eq '503'
-            ? (@away, $r->{event} eq 'send' ? 'full' : ())
+            ? (@away, $r->{event} =~ /^(?:send|redrive)$/ ? 'full' : ())
             : $status =~ /^none:(?:closed|reset)/
                 ? (qw/worker term node/, $status =~ /:kept$/ ? 'reload' : ())
             : $status eq 'none:refused' ? qw/term node/ : ();
@@ -127,20 +136,23 @@ sub nearest {
 }
 
 
-# Messages are known by their ids: { id, key, queue, delay, send, got => [] }.
+# Messages are known by their ids: { id, key, queue, delay, send, group, seq,
+# got => [] }. What was sent again, to a FIFO queue, is one message.
 
 sub sent {
     my ($self) = @_;
 
     for my $r (@{ $self->{send} }) {
         for (@{ $r->{items} }) {
-            my ($key, $delay, $id) = split /:/, $_, -1;
+            my ($key, $delay, $id, $group, $seq, $again) = split /:/, $_, -1;
 
-            $self->problem(id => "key $key sent twice", $r)
-                if $self->{key}{$key};
+            if (!$r->{again}) {
+                $self->problem(id => "key $key sent twice", $r)
+                    if $self->{key}{$key};
 
-            $self->{key}{$key} = { send => $r, delay => $delay };
-            $self->{count}{'messages sent'}++;
+                $self->{key}{$key} = { send => $r, delay => $delay };
+                $self->{count}{'messages sent'}++;
+            }
 
             if ($id eq '') {
                 $self->{count}{'messages of unknown outcome'}++;
@@ -148,6 +160,11 @@ sub sent {
             }
 
             $self->{count}{'messages answered 201'}++;
+            $self->{count}{'of these sent again'}++ if $r->{again};
+            $self->{count}{'of these duplicates'}++ if $again;
+
+            $self->problem(duplicate => "$key is a duplicate of nothing", $r)
+                if $again && !$r->{again};
 
             if (my $other = $self->{message}{$id}) {
                 $self->problem(id => "id $id given to two messages",
@@ -155,9 +172,12 @@ sub sent {
                 next;
             }
 
-            $self->{message}{$id} = { id => $id, key => $key, send => $r,
-                                      queue => $r->{queue}, delay => $delay,
-                                      got => [] };
+            $self->{message}{$id} = {
+                id => $id, key => $key, send => $self->{key}{$key}{send},
+                queue => $r->{queue}, delay => $delay, group => $group,
+                seq => $seq, got => [], unknown => $r->{again},
+                stored => $r->{end},
+            };
             $self->{key}{$key}{id} = $id;
         }
     }
@@ -173,7 +193,7 @@ sub received {
             if @{ $r->{items} } > $r->{max};
 
         for (@{ $r->{items} }) {
-            my ($id, $count, $key, $exact) = split /:/;
+            my ($id, $count, $key, $exact, $group, $seq, $died) = split /:/;
             my $sent = $self->{key}{$key};
 
             $self->{count}{'messages received'}++;
@@ -198,11 +218,15 @@ sub received {
 
             $self->problem(id => "$id came from another queue", $r,
                            $sent->{send})
-                if $sent->{send}{queue} ne $r->{queue};
+                if $sent->{send}{queue} ne $r->{queue}
+                   && $self->dead_of($sent->{send}{queue}) ne $r->{queue};
+
+            $self->dead_letter($sent->{send}{queue}, $id, $r, $count, $died);
 
             my $message = $self->{message}{$id} //= {
                 id => $id, key => $key, send => $sent->{send}, got => [],
-                queue => $r->{queue}, delay => $sent->{delay}, unknown => 1,
+                queue => $sent->{send}{queue}, delay => $sent->{delay},
+                unknown => 1,
             };
 
             $self->problem(id => "$id given to two messages", $r,
@@ -215,10 +239,105 @@ sub received {
                                             $early), $r, $sent->{send})
                 if $early > $tolerance;
 
+            $self->problem(order => "$id is in the group $group instead of"
+                           . " $message->{group}", $r, $message->{send})
+                if ($group // '') ne ($message->{group} // '');
+
             push @{ $message->{got} }, { count => $count, recv => $r,
-                                         by => $r->{by}, changes => [] };
+                                         by => $r->{by}, changes => [],
+                                         seq => $seq // '' };
         }
     }
+}
+
+sub dead_of { ($_[0]{dead}{ $_[1] } || [''])->[0] }
+
+# what is said of a dead letter, and of others
+
+sub dead_letter {
+    my ($self, $queue, $id, $r, $count, $died) = @_;
+
+    my ($dead, $most) = @{ $self->{dead}{$queue} || ['', 0] };
+    my $should = $dead eq $r->{queue} ? $most : '';
+
+    $self->problem(dead => "$id died of '" . ($died // '') . "' receives", $r)
+        if ($died // '') ne $should;
+
+    $self->problem(dead => "$id was received $count times", $r)
+        if $most && $queue eq $r->{queue} && $count > $most;
+}
+
+
+# The lives of a message: { queue, seq, got => [deliveries] }.
+
+sub lives {
+    my ($self, $message) = @_;
+
+    my (@lives, $last);
+
+    for my $got (sort { $a->{recv}{end} <=> $b->{recv}{end}
+                        || $a->{count} <=> $b->{count} } @{ $message->{got} })
+    {
+        my $queue = $got->{recv}{queue};
+
+        if (my $life = $self->late($message, $got, @lives)) {
+            push @{ $life->{got} }, $got;
+            next;
+        }
+
+        push @lives, { queue => $queue, seq => $got->{seq}, got => [] }
+            if !@lives || $lives[-1]{queue} ne $queue
+               || $lives[-1]{seq} ne $got->{seq}
+               || ($got->{count} <= $last->{count}
+                   && $self->redriven($message->{queue}, $last, $got));
+
+        push @{ $lives[-1]{got} }, $got;
+        $last = $got;
+    }
+
+    $_->{got} = [sort { $a->{count} <=> $b->{count}
+                        || $a->{recv}{end} <=> $b->{recv}{end} } @{ $_->{got} }]
+        for @lives;
+
+    return @lives;
+}
+
+# The life before the last one where a delivery belongs there, the answer of
+# which was late: a worker did not run for some seconds.
+
+sub late {
+    my ($self, $message, $got, @lives) = @_;
+
+    for my $i (0 .. $#lives - 1) {
+        my ($life, $next) = @lives[$i, $i + 1];
+        my $after = $next->{got}[0];
+
+        next if $life->{queue} ne $got->{recv}{queue}
+                || $life->{seq} ne $got->{seq};
+
+        return $life if $got->{seq} ne '';
+
+        return $life if $got->{recv}{begin} < $after->{recv}{end}
+            && !(grep { $_->{count} == $got->{count} } @{ $life->{got} })
+            && ((grep { $_->{r}{event} eq 'ack' && $_->{result} eq 'ok' }
+                 map { @{ $_->{changes} } } @{ $next->{got} })
+                || !$self->redriven($message->{queue}, $after, $got));
+    }
+
+    return undef;
+}
+
+# whether it may have come back by a redrive between two receives
+
+sub redriven {
+    my ($self, $queue, $one, $two) = @_;
+
+    my $dead = $self->dead_of($queue);
+
+    return first {
+        $_->{queue} eq $dead && $_->{end} > $one->{recv}{begin}
+        && $_->{begin} < $two->{recv}{end} && $_->{moved} ne '0'
+    } @{ $self->{redrive} };
 }
 
 
@@ -228,7 +347,13 @@ sub batches {
     my ($self) = @_;
 
     for my $r (@{ $self->{send} }) {
-        next if $r->{status} eq '201';
+        if ($r->{status} eq '201') {
+            my $n = grep { (split /:/)[5] } @{ $r->{items} };
+
+            $self->problem(batch => "$n of it were duplicates", $r)
+                if $n && $n != @{ $r->{items} };
+            next;
+        }
 
         my @stored = grep { defined $self->{key}{ (split /:/)[0] }{id} }
             @{ $r->{items} };
@@ -241,15 +366,20 @@ sub batches {
 }
 
 
-# What Redis has counted, by queue, must be what has been received.
+# What Redis has counted, by queue, must be what has been received; where dead
+# letters come and go, some were stored that nobody saw there.
 
 sub stored {
     my ($self, $stored) = @_;
 
     my %got;
 
-    $got{ $_->{queue} } += @{ $_->{got} } > 0
-        for values %{ $self->{message} };
+    for (map { @{ $_->{lives} || [] } } values %{ $self->{message} }) {
+        $got{ $_->{queue} }++;
+    }
+
+    my %moves = map { $_ => 1, $self->dead_of($_) => 1 }
+        keys %{ $self->{dead} };
 
     for my $queue (sort keys %$stored) {
         my $n = $got{$queue} // 0;
@@ -257,7 +387,8 @@ sub stored {
         $self->{count}{'stored, as Redis says'} += $stored->{$queue};
         $self->problem(stored => "$queue: Redis stored $stored->{$queue}"
                        . " messages, $n were received")
-            if $n != $stored->{$queue};
+            if $moves{$queue} ? $n > $stored->{$queue}
+                              : $n != $stored->{$queue};
     }
 }
 
@@ -270,14 +401,21 @@ sub changes {
     my %delivery;
 
     for my $message (values %{ $self->{message} }) {
-        $delivery{"$message->{id}:$_->{count}:$_->{by}"} = $_
-            for @{ $message->{got} };
+        push @{ $delivery{"$message->{id}:$_->{count}:$_->{by}"} }, $_
+            for sort { $a->{recv}{end} <=> $b->{recv}{end} }
+                @{ $message->{got} };
     }
 
     for my $r (@{ $self->{ack} }, @{ $self->{vis} }) {
         for (@{ $r->{items} }) {
-            my ($id, $count, $result) = split /:/;
-            my $delivery = $delivery{"$id:$count:$r->{by}"} or next;
+            my ($id, $count, $result, $number) = split /:/;
+
+            # of several lives: the receive of that number in this process
+
+            my $list = $delivery{"$id:$count:$r->{by}"} or next;
+            my ($delivery) = grep {
+                !defined $number || $_->{recv}{number} == $number
+            } @$list or next;
 
             $self->{count}{"$r->{event} of a message: $result"}++;
 
@@ -285,7 +423,7 @@ sub changes {
         }
     }
 
-    for (values %delivery) {
+    for (map { @$_ } values %delivery) {
         $_->{changes} = [sort { $a->{r}{begin} <=> $b->{r}{begin} }
                          @{ $_->{changes} }];
     }
@@ -298,9 +436,8 @@ sub settled {
     my ($self, $id) = @_;
 
     my $message = $self->{message}{$id};
-    my @got = sort { $a->{count} <=> $b->{count}
-                     || $a->{recv}{end} <=> $b->{recv}{end} }
-        @{ $message->{got} };
+    my @lives = $self->lives($message);
+    my @got = map { @{ $_->{got} } } @lives;
     my @evidence = ($message->{send}, map {
         $_->{recv}, map { $_->{r} } @{ $_->{changes} }
     } @got);
@@ -329,7 +466,15 @@ sub settled {
         $self->problem(doubled => "$id acknowledged twice", @evidence);
     }
 
+    $message->{lives} = \@lives;
+    $self->{count}{'of these dead letters'}
+        += grep { $_->{queue} ne $message->{queue} } @lives;
+
     my $least = $message->{send}{begin} + $message->{delay};
+
+    for my $life (@lives) {
+        $_->{life} = $life for @{ $life->{got} };
+    }
 
     for my $i (0 .. $#got) {
         my $got = $got[$i];
@@ -405,7 +550,7 @@ sub later {
 
     my $id = $message->{id};
 
-    if ($one->{count} == $two->{count}) {
+    if ($one->{count} == $two->{count} && $one->{life} == $two->{life}) {
         $self->{count}{doubled}++;
         $self->problem(doubled => "$id delivered twice as number"
                        . " $one->{count}", @$evidence);
@@ -417,7 +562,8 @@ sub later {
 
         if ($_->{r}{event} eq 'ack') {
             $self->{count}{doubled}++;
-            $self->problem(doubled => "$id received as number $two->{count}"
+            $self->problem(doubled => "$id received as number $two->{count} in"
+                           . " $two->{recv}{queue}"
                            . " beside the acknowledgement of number"
                            . " $one->{count}", @$evidence);
             return;

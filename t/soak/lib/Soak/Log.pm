@@ -14,8 +14,8 @@ use POSIX ();
 # 2: no socket; 111: nobody listens; 32, 104: closed; 110: silent
 
 my $errno = qr/\((?:2|32|104|110|111): [^)]+\)/;
-my $link = qr/connection for (?:commands|hints)/;
-my $broken = qr/(?:Redis\ closed\ it
+my $link = qr/connection for (?:commands|hints|sends)/;
+my $broken = qr/(?:Redis\ closed\ it|Redis\ has\ moved
                 |cannot\ (?:connect|read|write)(?:\ $errno)?
                 |Redis\ is\ loading\ its\ data)/x;
 my $while = qr/ while talking to Redis (?:unix:\S+|127\.0\.0\.1:\d+)/;
@@ -39,6 +39,10 @@ my @explained = (
     ["$away term" => error => qr/^the store is unavailable: $unavailable$request/],
     [$away => warn =>
         qr/^messages that nobody received were not given back \($unavailable/],
+    [$away => warn => qr/^due work waits: $unavailable$/],
+    [freeze => warn => qr/^due work waits: $late$/],
+    [full => warn => qr/^due work waits: Redis is out of memory$/],
+    [replica => warn => qr/^due work waits: $replica$/],
     [redis => error => qr/^Redis answered: "LOADING [^"]+"$while$/],
     [freeze => error =>
         qr/^$link lost: no answer to (?:a command|PING) $errno$while$/],
@@ -49,8 +53,15 @@ my @explained = (
         qr/^messages that nobody received were not given back \($late/],
     [full => error =>
         qr/^the store is unavailable: Redis is out of memory$request/],
+    ["$away full" => warn => qr/^due work waits: \w[\w ,]+$/],
+    [full => error =>
+        qr/^due work of "ngxq:\{[^}"]+\}" is not done: Redis is out of memory$/],
     [replica => error => qr/^the store is unavailable: $replica$request/],
+    [replica => warn =>
+        qr/^messages that nobody received were not given back \($replica/],
     [replica => error => qr/^(?:no $link|$link lost): $replica$while$/],
+    [replica => error =>
+        qr/^(?:no $link|$link lost): Redis has moved$while$/],
     [replica => error => qr/^Redis answered: "READONLY [^"]+"$while$/],
     [limit => error => qr/^no $link: $refused$while$/],
     [limit => error => qr/^Redis answered: "ERR max number of clients [^"]+"/],

@@ -3,13 +3,15 @@ package Soak::Receiver;
 # Receives and acknowledges until told to stop, and does what consumers do
 # besides: releases, extends, is too slow, leaves during the wait, dies.
 #
-#     recv  queue, status, max, wait, vt; id:count:key:exact
+#     recv  queue, status, max, wait, vt, number; id:count:key:exact:group:seq:dead
 #     left  queue, max, wait, vt, how: gave up a receive, or is about to die
-#     ack   status; id:count:result
-#     vis   status, seconds; id:count:result
+#     ack   status; id:count:result:number
+#     vis   status, seconds; id:count:result:number
 #
 # A result is ok, stale or invalid, or "unknown" where no answer came. What has
 # died ends with status 9 and is started again.
+#
+# Of queues with a dead-letter queue some messages fail again and again.
 
 use strict;
 use warnings;
@@ -58,7 +60,7 @@ sub receive {
         max => 1 + int rand 10,
         wait => $draining ? int rand 2
                 : (0, 1, 1, 2, 2, 3, 5, 5, 8, 20)[rand 10],
-        vt => $o->{vt}[0] + int rand($o->{vt}[1] - $o->{vt}[0] + 1),
+        vt => vt($o, $queue),
     );
 
     my $begin = now;
@@ -76,6 +78,14 @@ sub receive {
     $self->received($begin, $queue, \%body, $status, $answer);
 }
 
+sub vt {
+    my ($o, $queue) = @_;
+
+    my ($least, $most) = @{ $o->{dead}{$queue} ? [2, 3] : $o->{vt} };
+
+    return $least + int rand($most - $least + 1);
+}
+
 sub received {
     my ($self, $begin, $queue, $body, $status, $answer) = @_;
 
@@ -89,9 +99,13 @@ sub received {
                                   $answer);
     }
 
+    my $number = ++$self->{number};
+
+    $_->{number} = $number for @$messages;
     $self->{journal}->write(recv => $begin, $end,
-        { queue => $queue, status => $status, %$body },
-        map { "$_->{id}:$_->{count}:$_->{key}:$_->{exact}" } @$messages);
+        { queue => $queue, status => $status, number => $number, %$body },
+        map { join ':', @$_{qw/id count key exact group seq dead/} }
+            @$messages);
 
     if ($status ne '200') {
         sleep($self->{pause} // 0.05);
@@ -100,7 +114,26 @@ sub received {
 
     POSIX::_exit(9) if @$messages && !$self->{calm} && rand() < 0.01;
 
-    $self->handle($body->{vt}, @$messages) if @$messages;
+    my @good = $self->fail($queue, @$messages);
+
+    $self->handle($body->{vt}, @good) if @good;
+}
+
+# What fails is released, or forgotten; returns the others.
+
+sub fail {
+    my ($self, $queue, @messages) = @_;
+
+    return @messages if !$self->{o}{dead}{$queue} || -e $self->{o}{stop_senders};
+
+    my (@good, @bad);
+
+    push @{ Soak::Body::fails($_->{key}) && rand() < 0.9 ? \@bad : \@good }, $_
+        for @messages;
+
+    $self->visibility(0, @bad) if @bad && rand() < 0.6;
+
+    return @good;
 }
 
 # the client goes during the wait, or just as the answer comes
@@ -244,7 +277,8 @@ sub change {
     $self->{journal}->write($event => $begin, $end,
         { status => $status, %$fields },
         map { "$messages[$_]{id}:$messages[$_]{count}:"
-              . ($results[$_] // 'unknown') } 0 .. $#messages);
+              . ($results[$_] // 'unknown') . ":$messages[$_]{number}" }
+            0 .. $#messages);
 
     return $status eq '200';
 }

@@ -105,7 +105,7 @@ sub table {
         (grep { /^messages|^of these|^stored/ } sort keys %$count),
         (grep { /^receives|^acknowledged/ } sort keys %$count),
         (grep { /^(?:ack|vis) of/ } sort keys %$count),
-        (grep { /^(?:send|recv|ack|vis) (?!of)/ } sort keys %$count);
+        (grep { /^(?:send|recv|ack|vis|redrive) (?!of)/ } sort keys %$count);
 
     my $left = grep { $_->{event} eq 'left' } @{ $of->{records} };
     my $lives = grep { /\./ } keys %{ { map { $_->{by} => 1 }
@@ -121,6 +121,8 @@ sub table {
     printf "%-40s %9.3f s\n", 'waiting receive: 99 % within',
         $lags[@lags * 0.99] if @lags;
     printf "%-40s %9.3f s\n", 'waiting receive: slowest', $lags[-1] if @lags;
+    printf "%-40s %9.3f s\n", 'group that is free: slowest',
+        max @{ $judge->{group_lags} } if @{ $judge->{group_lags} || [] };
 
     printf "%-40s %9.3f s\n", 'replaced worker: slowest to leave', max 0, map {
         $_->{end} - $_->{begin}

@@ -3,7 +3,7 @@ package Soak::Sleep;
 # Was a message left lying while a receive of its queue waited? It is looked at
 # where a message became visible by its send, by the end of its delay or by a
 # release, and what came next is the very next delivery, so that no other one
-# was between. A part of Soak::Judge.
+# was between. Groups of FIFO queues: Soak::Order. A part of Soak::Judge.
 
 use strict;
 use warnings;
@@ -18,12 +18,17 @@ sub judge {
     push @{ $waits{ $_->{queue} } }, $_
         for grep { $_->{wait} && $_->{status} eq '200' } @{ $judge->{recv} };
 
+    $judge->{waits} = \%waits;
+
     my @lags;
 
     for my $message (values %{ $judge->{message} }) {
-        my ($first, @more) = sort { $a->{count} <=> $b->{count} }
-            @{ $message->{got} } or next;
+        next if ($message->{group} // '') ne '' || !@{ $message->{got} };
+
+        my ($first, @more) = @{ $message->{lives}[0]{got} };
         my $send = $message->{send};
+
+        next if $message->{lives}[0]{queue} ne $message->{queue};
 
         push @lags, look($judge, $message, $send->{end} + $message->{delay},
                          $first, $waits{ $message->{queue} })
