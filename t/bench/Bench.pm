@@ -1,7 +1,7 @@
 package Bench;
 
 # What the benchmark's lines have in common: the servers, requests as files for
-# the load generator, its runs, and the table.
+# the load generator, and its runs. What is made of their numbers: Figures.pm.
 
 use strict;
 use warnings;
@@ -15,16 +15,22 @@ use NgxQueues::RedisServer;
 use NgxQueues::Server;
 use NgxQueues::Wait;
 
-our @EXPORT = qw/build start server redis client queue request ack_head
-                 load load_start load_stop cpu_of median row table note
-                 workers used_memory dirty commands/;
+our @EXPORT = qw/build start server redis client queue queues id purge request
+                 ack_head load load_start load_stop rounds connections backlog
+                 blast fill cycle drain one ten receive_ten receive_one
+                 workers used_memory spent dirty commands/;
 
 use constant {
     API => '/v1/organizations/o/projects',
     BASE => 'none',             # the project that "return 200" answers for
+    BODY => 'x' x 200,
 };
 
-my ($program, $server, $redis, $client, @rows, @notes);
+my ($program, $server, $redis, $client);
+
+sub rounds { $ENV{BENCH_ROUNDS} || 7 }
+sub connections { $ENV{BENCH_CONNECTIONS} || 32 }
+sub backlog { $ENV{BENCH_BACKLOG} || 1_000_000 }
 
 
 sub build {
@@ -69,15 +75,59 @@ sub client { $client }
 # a queue of that name; nothing comes back by itself during a run
 
 sub queue {
-    my ($name) = @_;
+    my ($name, %settings) = @_;
 
-    my $r = $client->post(API . '/p/queues',
-                          { name => $name, visibilityTimeoutSeconds => 43200 });
+    my $r = $client->post(API . '/p/queues', {
+        name => $name, visibilityTimeoutSeconds => 43200, %settings });
 
     die "queue $name: $r->{status} $r->{body}\n" if $r->{status} != 201;
 
     return $name;
 }
+
+# the part of its keys that is its own
+
+sub id {
+    my ($name) = @_;
+
+    return $client->get(API . "/p/queues/$name")->{json}{queue} =~ s/^que_//r;
+}
+
+sub purge { $client->post(API . "/p/queues/$_/purge", undef) for @_ }
+
+# w0000 and so on: at least so many; returns how many were made now
+
+my $made = 0;
+
+sub queues {
+    my ($n) = @_;
+
+    my $more = $n - $made;
+
+    return 0 if $more <= 0;
+
+    load('blast', c => connections(), n => $more, i => $made,
+         r => request('p', '',
+             { name => 'w####', visibilityTimeoutSeconds => 43200 }));
+    $made = $n;
+
+    return $more;
+}
+
+
+# messages as they are sent: one, and ten; for FIFO queues each has a group
+
+sub one {
+    my (%more) = @_;
+
+    return { body => BODY, %more };
+}
+
+sub ten { { messages => [ map { one(@_) } 1 .. 10 ] } }
+
+sub receive_ten { request('p', "$_[0]/messages/receive",
+                          { maxMessages => 10 }) }
+sub receive_one { request('p', "$_[0]/messages/receive", {}) }
 
 
 # the file with a request: project, path below its queues, body
@@ -87,11 +137,14 @@ sub request {
 
     my $text = ref $body ? JSON::PP->new->canonical->encode($body) : $body;
 
-    return file(head(API . "/$project/queues/$path", $server->key)
+    return file(head(API . "/$project/queues" . ($path eq '' ? '' : "/$path"),
+                     $server->key)
                 . 'Content-Length: ' . length($text) . "\r\n\r\n$text");
 }
 
-sub ack_head { file(head('/v1/receipts/ack')) }
+my $ack_head;
+
+sub ack_head { $ack_head ||= file(head('/v1/receipts/ack')) }
 
 sub head {
     my ($path, $key) = @_;
@@ -101,16 +154,18 @@ sub head {
            . "Content-Type: application/json\r\n";
 }
 
-my $nfiles = 0;
+my %files;
 
 sub file {
     my ($text) = @_;
 
-    my $name = $server->dir . '/request-' . ++$nfiles;
+    return $files{$text} if $files{$text};
+
+    my $name = $server->dir . '/request-' . (1 + keys %files);
 
     spurt($name, $text);
 
-    return $name;
+    return $files{$text} = $name;
 }
 
 
@@ -153,6 +208,51 @@ sub sum_workers {
 }
 
 
+# the same request for so many seconds
+
+sub blast {
+    my ($seconds, @options) = @_;
+
+    return load('blast', c => connections(), w => 0.2, s => $seconds,
+                @options);
+}
+
+# so many times ten messages
+
+sub fill {
+    my ($queue, $tens, %more) = @_;
+
+    my $message = delete $more{message} || ten();
+
+    return load('blast', c => connections(), n => $tens,
+                r => request('p', "$queue/messages", $message), %more);
+}
+
+# so many receives of ten, or what else is asked for, and acknowledgements
+
+sub cycle {
+    my ($queue, $n, %more) = @_;
+
+    return load('cycle', c => connections(), n => $n, a => ack_head(),
+                r => receive_ten($queue), %more);
+}
+
+# 100 receives of ten, and then all acknowledgements
+
+sub drain {
+    my ($queue) = @_;
+
+    my $n = load('drain', c => 8, n => 100, a => ack_head(),
+                 r => receive_ten($queue));
+
+    die "drain: $n->{receive_answers} received, $n->{ack_answers} "
+        . "acknowledged\n"
+        if $n->{receive_answers} != 1000 || $n->{ack_answers} != 1000;
+
+    return $n;
+}
+
+
 # "park" in the background: returns when all wait
 
 sub load_start {
@@ -184,19 +284,6 @@ sub load_stop {
 }
 
 
-# µs of CPU for each of the answers times "each": (nginx, Redis)
-
-sub cpu_of {
-    my ($numbers, $each, $prefix) = @_;
-
-    $prefix //= '';
-
-    my $n = $numbers->{"${prefix}answers"} * ($each || 1) or die "no answers\n";
-
-    return map { $numbers->{"$prefix$_"} / $n * 1e6 } 'nginx', 'redis';
-}
-
-
 # a fresh worker, or several
 
 sub workers {
@@ -216,6 +303,30 @@ sub used_memory {
     my ($bytes) = $redis->cli('INFO', 'memory') =~ /^used_memory:(\d+)/m;
 
     return $bytes;
+}
+
+# seconds of CPU while something is done: { nginx, redis }
+
+sub spent {
+    my ($code) = @_;
+
+    my %pids = (nginx => ($server->worker_pids)[0], redis => $redis->pid);
+    my %before = map { $_ => cpu_time($pids{$_}) } keys %pids;
+
+    $code->();
+
+    return { map { $_ => cpu_time($pids{$_}) - $before{$_} } keys %pids };
+}
+
+sub cpu_time {
+    my ($pid) = @_;
+
+    my $ns = 0;
+
+    $ns += (split ' ', slurp($_))[0] // 0
+        for glob "/proc/$pid/task/*/schedstat";
+
+    return $ns / 1e9;
 }
 
 # bytes that the one worker has written to
@@ -239,55 +350,5 @@ sub commands {
     return \%calls;
 }
 
-
-sub median {
-    my @sorted = sort { $a <=> $b } @_;
-
-    return @sorted % 2 ? $sorted[$#sorted / 2]
-        : ($sorted[@sorted / 2] + $sorted[@sorted / 2 - 1]) / 2;
-}
-
-
-# row(what => …, rate => …, cpu => [[nginx, Redis], …], load => [shares],
-#     values => [text, met or not or undef, target] …)
-
-sub row {
-    my ($what, %row) = @_;
-
-    push @rows, { what => $what, %row };
-    print STDERR "  $what\n";
-}
-
-sub note { push @notes, @_ }
-
-sub table {
-    my $form = "%-39s %9s %7s %7s %5s  %-16s %-10s %s\n";
-    my $text = sprintf $form, 'what', 'per s', 'nginx', 'Redis', 'load',
-                       'result', 'target', 'met';
-
-    $text .= '-' x 107 . "\n";
-
-    for my $row (@rows) {
-        my @values = @{ $row->{values} || [] };
-        my $cpu = $row->{cpu};
-        my @first = (
-            $row->{what},
-            defined $row->{rate} ? sprintf '%.0f', $row->{rate} : '',
-            $cpu ? map { sprintf '%.2f', $_ } @$cpu : ('', ''),
-            defined $row->{load} ? sprintf '%.0f%%', 100 * $row->{load} : '');
-
-        for my $value (@values ? @values : ['', undef, '']) {
-            my ($result, $met, $target) = @$value;
-
-            $text .= sprintf $form, @first, $result, $target // '',
-                             defined $met ? $met ? 'yes' : 'NO' : '';
-            @first = ('') x 5;
-        }
-    }
-
-    $text =~ s/ +$//mg;
-
-    return $text . "\n" . join '', map { "$_\n" } @notes;
-}
 
 1;

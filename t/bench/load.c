@@ -7,16 +7,20 @@
  * Modes:
  *
  *     blast    c connections, each with the request in file r, again and again
- *     cycle    the same with two requests: r receives, a acknowledges
+ *     cycle    the same with two requests: r receives, a acknowledges; until n
+ *              receives, or for s seconds
  *     drain    n receives, and when all are in, the acknowledgements
  *     park     c connections that have written r; "ready", then until EOF
  *     wake     c connections wait on queues 0000 to c - 1, one after the other
  *              is sent a message: "@@@@" in r (the receive) and a (the send)
  *              is the number of the queue
+ *     late     the same queues, one after the other: a makes that a message
+ *              is visible d seconds later, r waits for it
  *
  * Values: port, c (connections), s (seconds) or n (requests), w (seconds of
- * warming up), r and a (files), cpu=NAME:PID (may be repeated: a server whose
- * CPU time is measured).
+ * warming up), d, r and a (files), cpu=NAME:PID (may be repeated: a server whose
+ * CPU time is measured); g, k and i (the first number) for numbers in requests:
+ * load_request.c.
  *
  * Prints lines "name value".
  */
@@ -39,10 +43,12 @@ typedef struct {
 
 
 static void load_option(char *arg);
-static void load_read(load_str_t *str, const char *name);
+static void load_read(load_request_t *request, const char *name);
 
 
-load_options_t  load_options = { 0, 32, 0, 0, 0, { NULL, 0 }, { NULL, 0 } };
+load_options_t  load_options = {
+    .connections = 32, .groups = 1, .together = 1
+};
 
 
 static load_mode_t  load_modes[] = {
@@ -51,6 +57,7 @@ static load_mode_t  load_modes[] = {
     { "drain", load_drain },
     { "park", load_park },
     { "wake", load_wake },
+    { "late", load_late },
     { NULL, NULL }
 };
 
@@ -121,6 +128,18 @@ load_option(char *arg)
     } else if (strcmp(arg, "w") == 0) {
         o->warm = strtod(value, NULL);
 
+    } else if (strcmp(arg, "d") == 0) {
+        o->delay = strtod(value, NULL);
+
+    } else if (strcmp(arg, "i") == 0) {
+        o->first = strtoull(value, NULL, 10);
+
+    } else if (strcmp(arg, "g") == 0) {
+        o->groups = strtoull(value, NULL, 10);
+
+    } else if (strcmp(arg, "k") == 0) {
+        o->together = strtoull(value, NULL, 10);
+
     } else if (strcmp(arg, "r") == 0) {
         load_read(&o->request, value);
 
@@ -137,20 +156,22 @@ load_option(char *arg)
 
 
 static void
-load_read(load_str_t *str, const char *name)
+load_read(load_request_t *request, const char *name)
 {
     FILE  *f;
 
     f = fopen(name, "rb");
-    str->data = malloc(LOAD_BUFFER);
+    request->data = malloc(LOAD_BUFFER);
 
-    if (f == NULL || str->data == NULL) {
+    if (f == NULL || request->data == NULL) {
         load_fail(name);
     }
 
-    str->len = fread(str->data, 1, LOAD_BUFFER, f);
+    request->len = fread(request->data, 1, LOAD_BUFFER, f);
 
     fclose(f);
+
+    load_request_marks(request);
 }
 
 

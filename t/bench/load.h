@@ -11,6 +11,7 @@
 #define LOAD_BATCH     10
 #define LOAD_HANDLE    512
 #define LOAD_SERVERS   8
+#define LOAD_MARKS     32
 
 
 typedef struct load_conn_s  load_conn_t;
@@ -36,10 +37,21 @@ struct load_conn_s {
 };
 
 
+/* a place for a number: load_request.c */
+
 typedef struct {
-    char    *data;
-    size_t   len;
-} load_str_t;
+    char         kind;
+    unsigned     at;
+    unsigned     len;
+} load_mark_t;
+
+
+typedef struct {
+    char         *data;
+    size_t        len;
+    unsigned      nmarks;
+    load_mark_t   marks[LOAD_MARKS];
+} load_request_t;
 
 
 typedef struct {
@@ -55,10 +67,15 @@ typedef struct {
     unsigned       connections;
     double         seconds;      /* 0: until so many requests */
     double         warm;
+    double         delay;
     uint64_t       requests;
 
-    load_str_t     request;
-    load_str_t     second;       /* head of an acknowledgement, or a send */
+    uint64_t       first;        /* of running numbers */
+    uint64_t       groups;
+    uint64_t       together;     /* of a group, one after another */
+
+    load_request_t   request;
+    load_request_t   second;     /* head of an acknowledgement, or a send */
 } load_options_t;
 
 
@@ -87,6 +104,12 @@ unsigned load_conn_poll(int ms);
 unsigned load_conn_busy(void);
 void load_conn_finish(void);
 
+/* load_request.c */
+
+void load_request_marks(load_request_t *request);
+void load_request_send(load_conn_t *c, load_request_t *request,
+    unsigned index);
+
 /* load_blast.c */
 
 void load_blast(void);
@@ -100,6 +123,7 @@ void load_drain(void);
 
 void load_park(void);
 void load_wake(void);
+void load_late(void);
 
 
 #endif /* _LOAD_H_INCLUDED_ */

@@ -82,5 +82,5 @@ load_blast_send(load_conn_t *c)
     }
 
     load_sent++;
-    load_conn_send(c, o->request.data, o->request.len);
+    load_request_send(c, &o->request, c->index);
 }

@@ -54,6 +54,7 @@ load_conn_open(load_answer_pt answer, unsigned index)
 {
     int                  one;
     load_conn_t         *c;
+    struct linger        linger;
     struct epoll_event   ee;
     struct sockaddr_in   sin;
 
@@ -81,6 +82,12 @@ load_conn_open(load_answer_pt answer, unsigned index)
 
     one = 1;
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+
+    /* at the end no port stays in TIME_WAIT, there are not so many */
+
+    linger.l_onoff = 1;
+    linger.l_linger = 0;
+    setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 
     ee.events = EPOLLIN;
     ee.data.ptr = c;

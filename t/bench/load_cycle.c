@@ -16,12 +16,15 @@ typedef struct {
 } load_batch_t;
 
 
+static void load_cycle_for(load_conn_t **conns);
+static void load_cycle_until(load_conn_t **conns);
 static void load_cycle_answer(load_conn_t *c);
 static void load_cycle_receive(load_conn_t *c);
 static void load_drain_receive(load_conn_t *c);
 static void load_drain_received(load_conn_t *c);
 static void load_drain_ack(load_conn_t *c);
 static void load_drain_acked(load_conn_t *c);
+static load_conn_t **load_open(load_answer_pt answer);
 static unsigned load_handles(load_conn_t *c, char *out, size_t *len);
 static void load_ack(load_conn_t *c, const char *body, size_t len);
 static unsigned load_ok(load_conn_t *c);
@@ -39,6 +42,42 @@ static uint64_t       load_nbatches, load_started, load_next;
 void
 load_cycle(void)
 {
+    load_conn_t  **conns;
+
+    conns = load_open(load_cycle_answer);
+
+    if (load_options.seconds == 0) {
+        load_cycle_until(conns);
+
+    } else {
+        load_cycle_for(conns);
+    }
+
+    printf("empty %llu\n", (unsigned long long) load_empty);
+    printf("total %llu\n", (unsigned long long) load_acked);
+}
+
+
+static void
+load_cycle_until(load_conn_t **conns)
+{
+    unsigned  i;
+
+    load_cpu_begin();
+
+    for (i = 0; i < load_options.connections; i++) {
+        load_cycle_receive(conns[i]);
+    }
+
+    load_conn_finish();
+    load_cpu_end();
+    load_cpu_print("", load_acked);
+}
+
+
+static void
+load_cycle_for(load_conn_t **conns)
+{
     unsigned         i;
     uint64_t         end, received, acked;
     load_options_t  *o;
@@ -46,7 +85,7 @@ load_cycle(void)
     o = &load_options;
 
     for (i = 0; i < o->connections; i++) {
-        load_cycle_receive(load_conn_open(load_cycle_answer, i));
+        load_cycle_receive(conns[i]);
     }
 
     end = load_now() + (uint64_t) (o->warm * 1e9);
@@ -74,8 +113,6 @@ load_cycle(void)
 
     load_cpu_print("", acked);
     printf("received %llu\n", (unsigned long long) received);
-    printf("empty %llu\n", (unsigned long long) load_empty);
-    printf("total %llu\n", (unsigned long long) load_acked);
 }
 
 
@@ -108,12 +145,17 @@ load_cycle_answer(load_conn_t *c)
 static void
 load_cycle_receive(load_conn_t *c)
 {
-    if (load_stop) {
+    load_options_t  *o;
+
+    o = &load_options;
+
+    if (load_stop || (o->seconds == 0 && load_started == o->requests)) {
         return;
     }
 
+    load_started++;
     c->acking = 0;
-    load_conn_send(c, load_options.request.data, load_options.request.len);
+    load_request_send(c, &o->request, c->index);
 }
 
 
@@ -121,30 +163,17 @@ void
 load_drain(void)
 {
     unsigned          i;
-    uint64_t          end;
     load_conn_t     **conns;
     load_options_t   *o;
 
     o = &load_options;
 
-    conns = calloc(o->connections, sizeof(load_conn_t *));
     load_batches = calloc(o->requests, sizeof(load_batch_t));
-
-    if (conns == NULL || load_batches == NULL) {
+    if (load_batches == NULL) {
         load_fail("calloc()");
     }
 
-    for (i = 0; i < o->connections; i++) {
-        conns[i] = load_conn_open(load_drain_received, i);
-    }
-
-    /* until they are accepted; a longer rest would let caches go cold */
-
-    end = load_now() + 5000000;
-
-    while (load_now() < end) {
-        load_conn_poll(0);
-    }
+    conns = load_open(load_drain_received);
 
     load_cpu_begin();
 
@@ -179,7 +208,7 @@ load_drain_receive(load_conn_t *c)
     }
 
     load_started++;
-    load_conn_send(c, load_options.request.data, load_options.request.len);
+    load_request_send(c, &load_options.request, c->index);
 }
 
 
@@ -234,6 +263,36 @@ load_drain_ack(load_conn_t *c)
 }
 
 
+static load_conn_t **
+load_open(load_answer_pt answer)
+{
+    unsigned       i, n;
+    uint64_t       end;
+    load_conn_t  **conns;
+
+    n = load_options.connections;
+
+    conns = calloc(n, sizeof(load_conn_t *));
+    if (conns == NULL) {
+        load_fail("calloc()");
+    }
+
+    for (i = 0; i < n; i++) {
+        conns[i] = load_conn_open(answer, i);
+    }
+
+    /* until they are accepted; a longer rest would let caches go cold */
+
+    end = load_now() + 5000000;
+
+    while (load_now() < end) {
+        load_conn_poll(0);
+    }
+
+    return conns;
+}
+
+
 /* The body of an acknowledgement of all messages in an answer. */
 
 static unsigned
@@ -282,8 +341,8 @@ load_handles(load_conn_t *c, char *out, size_t *len)
 static void
 load_ack(load_conn_t *c, const char *body, size_t len)
 {
-    char         buf[LOAD_BUFFER], *p;
-    load_str_t  *head;
+    char             buf[LOAD_BUFFER], *p;
+    load_request_t  *head;
 
     head = &load_options.second;
 

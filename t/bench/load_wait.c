@@ -19,13 +19,15 @@ static void load_wake_answer(load_conn_t *c);
 static void load_wake_sent(load_conn_t *c);
 static load_conn_t **load_wake_wait(void);
 static uint64_t load_wake_one(load_conn_t *waiter, load_conn_t *sender);
-static void load_number(load_str_t *str, char *out, unsigned number);
+static void load_late_answer(load_conn_t *c);
+static void load_wait_print(uint64_t *took, unsigned n);
 static void load_shuffle(unsigned *order, unsigned n);
 static int load_compare(const void *one, const void *two);
 
 
 static unsigned  load_early;
 static uint64_t  load_woken;
+static uint64_t *load_moments;
 
 
 void
@@ -36,15 +38,14 @@ load_park(void)
     load_conn_t     *conn;
     load_options_t  *o;
     struct pollfd    pfd;
-    char             buf[LOAD_BUFFER];
 
     o = &load_options;
 
     for (i = 0; i < o->connections; i++) {
         conn = load_conn_open(load_park_answer, i);
 
-        load_number(&o->request, buf, o->requests ? i % o->requests : i);
-        load_conn_send(conn, buf, o->request.len);
+        load_request_send(conn, &o->request,
+                          o->requests ? i % o->requests : i);
     }
 
     load_cpu_settle();
@@ -107,19 +108,89 @@ load_wake(void)
 
     load_cpu_end();
 
+    load_cpu_print("", n);
+    load_wait_print(took, n);
+}
+
+
+static void
+load_wait_print(uint64_t *took, unsigned n)
+{
     qsort(took, n, sizeof(uint64_t), load_compare);
 
-    load_cpu_print("", n);
     printf("p50 %.3f\n", took[n / 2] / 1e6);
     printf("p99 %.3f\n", took[n * 99 / 100] / 1e6);
     printf("max %.3f\n", took[n - 1] / 1e6);
 }
 
 
+/*
+ * What is visible later, and who waits for it: how late the answer comes, from
+ * the moment at which the first request was written, and the delay.  The answer
+ * of a message that came early is an error.
+ */
+
+void
+load_late(void)
+{
+    unsigned        i, n;
+    uint64_t        delay;
+    load_conn_t   **waiters, *sender;
+
+    n = load_options.connections;
+    delay = (uint64_t) (load_options.delay * 1e9);
+
+    load_moments = calloc(n, sizeof(uint64_t));
+    waiters = calloc(n, sizeof(load_conn_t *));
+
+    if (load_moments == NULL || waiters == NULL) {
+        load_fail("calloc()");
+    }
+
+    sender = load_conn_open(load_wake_sent, 0);
+
+    for (i = 0; i < n; i++) {
+        waiters[i] = load_conn_open(load_late_answer, i);
+    }
+
+    for (i = 0; i < n; i++) {
+        load_moments[i] = load_now() + delay;
+        load_request_send(sender, &load_options.second, i);
+
+        while (sender->busy) {
+            load_conn_poll(5000);
+        }
+
+        load_request_send(waiters[i], &load_options.request, i);
+    }
+
+    load_conn_finish();
+    load_wait_print(load_moments, n);
+}
+
+
+static void
+load_late_answer(load_conn_t *c)
+{
+    uint64_t  now;
+
+    now = load_now();
+    load_wake_answer(c);
+
+    /* Redis counts in whole ms */
+
+    if (now + 1000000 < load_moments[c->index]) {
+        load_fail("a message was visible too early");
+    }
+
+    load_moments[c->index] = now > load_moments[c->index]
+                             ? now - load_moments[c->index] : 0;
+}
+
+
 static load_conn_t **
 load_wake_wait(void)
 {
-    char             buf[LOAD_BUFFER];
     unsigned         i, n;
     load_conn_t    **waiters;
 
@@ -133,8 +204,7 @@ load_wake_wait(void)
     for (i = 0; i < n; i++) {
         waiters[i] = load_conn_open(load_wake_answer, i);
 
-        load_number(&load_options.request, buf, i);
-        load_conn_send(waiters[i], buf, load_options.request.len);
+        load_request_send(waiters[i], &load_options.request, i);
     }
 
     load_cpu_settle();
@@ -150,17 +220,12 @@ load_wake_wait(void)
 static uint64_t
 load_wake_one(load_conn_t *waiter, load_conn_t *sender)
 {
-    char         buf[LOAD_BUFFER];
-    uint64_t     start;
-    load_str_t  *send;
+    uint64_t  start;
 
-    send = &load_options.second;
-
-    load_number(send, buf, waiter->index);
     load_woken = 0;
 
     start = load_now();
-    load_conn_send(sender, buf, send->len);
+    load_request_send(sender, &load_options.second, waiter->index);
 
     while (waiter->busy || sender->busy) {
         if (!load_conn_poll(5000)) {
@@ -187,24 +252,6 @@ static void
 load_wake_sent(load_conn_t *c)
 {
     (void) c;
-}
-
-
-/* A copy with the number of a queue in place of "@@@@", if that is there. */
-
-static void
-load_number(load_str_t *str, char *out, unsigned number)
-{
-    char  *p, digits[16];
-
-    memcpy(out, str->data, str->len);
-
-    p = memmem(out, str->len, "@@@@", 4);
-
-    if (p) {
-        snprintf(digits, sizeof(digits), "%04u", number);
-        memcpy(p, digits, 4);
-    }
 }
 
 
