@@ -130,6 +130,14 @@ ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
 /* 1 if the principal may do what the route needs on the queue so named. */
 ngx_uint_t ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name);
 
+/*
+ * The same of a queue that was looked up by its id: NGX_OK, or NGX_DECLINED,
+ * also where there is no such queue, so that nothing is told.  NGX_DONE after it
+ * has answered that the store is away.
+ */
+ngx_int_t ngx_queues_api_named_permits(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result);
+
 
 /* How the store has a queue that is written as in a path. */
 ngx_int_t ngx_queues_api_ref(ngx_queues_api_t *api, ngx_str_t *queue,

@@ -153,23 +153,37 @@ ngx_queues_api_other_named(void *data, ngx_queues_store_result_t *result)
 
     if (api->op->request) {
 
-        if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
-            ngx_queues_api_store_error(api, result);
+        switch (ngx_queues_api_named_permits(api, result)) {
 
-        } else if (result->code == NGX_QUEUES_STORE_OK
-                   && ngx_queues_api_permits(api, &result->queues[0].name))
-        {
+        case NGX_OK:
             api->next(api);
+            break;
 
-        } else {
-
-            /* also where there is no such queue: nothing is told */
-
+        case NGX_DECLINED:
             ngx_queues_api_other_denied(api);
         }
     }
 
     ngx_queues_http_op_release(api->op);
+}
+
+
+ngx_int_t
+ngx_queues_api_named_permits(ngx_queues_api_t *api,
+    ngx_queues_store_result_t *result)
+{
+    if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
+        ngx_queues_api_store_error(api, result);
+        return NGX_DONE;
+    }
+
+    if (result->code == NGX_QUEUES_STORE_OK
+        && ngx_queues_api_permits(api, &result->queues[0].name))
+    {
+        return NGX_OK;
+    }
+
+    return NGX_DECLINED;
 }
 
 

@@ -478,12 +478,10 @@ ngx_queues_api_named(void *data, ngx_queues_store_result_t *result)
 
     if (api->op->request) {
 
-        if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
-            ngx_queues_api_store_error(api, result);
+        switch (ngx_queues_api_named_permits(api, result)) {
 
-        } else if (result->code == NGX_QUEUES_STORE_OK
-                   && ngx_queues_api_permits(api, &result->queues[0].name))
-        {
+        case NGX_OK:
+
             if (ngx_queues_api_limit(api) == NGX_OK) {
                 api->route->start(api);
 
@@ -491,10 +489,9 @@ ngx_queues_api_named(void *data, ngx_queues_store_result_t *result)
                 ngx_queues_api_refuse(api->op);
             }
 
-        } else {
+            break;
 
-            /* 403 also where there is no such queue: nothing is told */
-
+        case NGX_DECLINED:
             api->error = NGX_QUEUES_API_PERMISSION_DENIED;
             ngx_queues_api_refuse(api->op);
         }
