@@ -48,6 +48,10 @@ ngx_queues_conf_create_main(ngx_conf_t *cf)
         return NULL;
     }
 
+    if (ngx_queues_conf_create_push(cf, &qmcf->push) != NGX_OK) {
+        return NULL;
+    }
+
     cln = ngx_pool_cleanup_add(cf->pool, 0);
     if (cln == NULL) {
         return NULL;
@@ -74,6 +78,8 @@ ngx_queues_conf_cleanup(void *data)
     for (i = 0; i < qmcf->nhandle_keys; i++) {
         ngx_queues_base_handle_key_destroy(qmcf->handle_keys[i]);
     }
+
+    ngx_queues_conf_cleanup_push(&qmcf->push);
 }
 
 
@@ -90,6 +96,8 @@ ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf)
         ngx_str_set(&qmcf->zone_name, "queues");
         qmcf->zone_size = NGX_QUEUES_CONF_ZONE_SIZE;
     }
+
+    ngx_queues_conf_init_push(&qmcf->push);
 
     return NGX_CONF_OK;
 }

@@ -13,6 +13,7 @@
 #include <ngx_http.h>
 
 #include "ngx_queues_conf_redis.h"
+#include "ngx_queues_conf_push.h"
 #include "../base/ngx_queues_base_handle.h"
 
 
@@ -49,6 +50,8 @@ typedef struct {
     ngx_str_t                       api_keys_file;
     ngx_queues_conf_jwt_t           jwt;
     void                           *credentials;   /* of src/auth */
+
+    ngx_queues_conf_push_t          push;
 
     ngx_str_t                       zone_name;
     size_t                          zone_size;
@@ -114,6 +117,16 @@ char *ngx_queues_conf_set_zone(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_rate_limit(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_queues_conf_set_push_address(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_push_host(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_push_port(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_push_max(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_push_prefix(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /*
@@ -129,6 +142,22 @@ ngx_int_t ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf);
  */
 ngx_int_t ngx_queues_conf_check_jwt(ngx_conf_t *cf,
     ngx_queues_conf_jwt_t *jwt);
+
+/*
+ * The parts of the functions above that are about queues_push*.  The rules are
+ * wired by init, so that they count where push is off, too; check says whether
+ * it is on, and makes the TLS context then.
+ */
+ngx_int_t ngx_queues_conf_create_push(ngx_conf_t *cf,
+    ngx_queues_conf_push_t *push);
+void ngx_queues_conf_init_push(ngx_queues_conf_push_t *push);
+ngx_int_t ngx_queues_conf_check_push(ngx_conf_t *cf,
+    ngx_queues_conf_push_t *push);
+void ngx_queues_conf_cleanup_push(ngx_queues_conf_push_t *push);
+
+/* The resolver of http {} and its timeout; NULL where there is none. */
+ngx_resolver_t *ngx_queues_conf_http_resolver(ngx_conf_t *cf,
+    ngx_msec_t *timeout);
 
 /*
  * Reads a file of at most max bytes into cf->pool.  NGX_ERROR after an

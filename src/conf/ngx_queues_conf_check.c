@@ -44,7 +44,8 @@ ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         || ngx_queues_conf_password(cf, qmcf) != NGX_OK
         || ngx_queues_conf_tls(cf, qmcf) != NGX_OK
         || ngx_queues_conf_secret(cf, qmcf) != NGX_OK
-        || ngx_queues_conf_check_jwt(cf, &qmcf->jwt) != NGX_OK)
+        || ngx_queues_conf_check_jwt(cf, &qmcf->jwt) != NGX_OK
+        || ngx_queues_conf_check_push(cf, &qmcf->push) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -269,6 +270,12 @@ ngx_queues_conf_secret(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         return NGX_ERROR;
     }
 
+    qmcf->push.seal_keys = ngx_pcalloc(cf->pool, NGX_QUEUES_CONF_SECRET_MAX
+                                       * sizeof(ngx_queues_base_seal_key_t *));
+    if (qmcf->push.seal_keys == NULL) {
+        return NGX_ERROR;
+    }
+
     rc = NGX_OK;
     rest = text;
 
@@ -298,6 +305,7 @@ static ngx_int_t
 ngx_queues_conf_secret_line(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf,
     ngx_str_t *line)
 {
+    ngx_queues_base_seal_key_t    *seal_key;
     ngx_queues_base_handle_key_t  *key;
 
     if (line->len < NGX_QUEUES_CONF_SECRET_MIN) {
@@ -317,7 +325,12 @@ ngx_queues_conf_secret_line(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf,
     }
 
     key = ngx_queues_base_handle_key_create(line->data, line->len);
-    if (key == NULL) {
+    seal_key = ngx_queues_base_seal_key_create(line->data, line->len);
+
+    if (key == NULL || seal_key == NULL) {
+        ngx_queues_base_handle_key_destroy(key);
+        ngx_queues_base_seal_key_destroy(seal_key);
+
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "no key could be made of \"queues_secret_file %V\"",
                       &qmcf->secret_file);
@@ -325,6 +338,7 @@ ngx_queues_conf_secret_line(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf,
     }
 
     qmcf->handle_keys[qmcf->nhandle_keys++] = key;
+    qmcf->push.seal_keys[qmcf->push.nseal_keys++] = seal_key;
 
     return NGX_OK;
 }
@@ -338,8 +352,7 @@ ngx_queues_conf_secret_line(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf,
 static void
 ngx_queues_conf_resolver(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
-    ngx_addr_t                 addr;
-    ngx_http_core_loc_conf_t  *clcf;
+    ngx_addr_t  addr;
 
     if (qmcf->redis.host.len == 0
         || ngx_parse_addr(cf->pool, &addr, qmcf->redis.host.data,
@@ -349,16 +362,31 @@ ngx_queues_conf_resolver(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         return;
     }
 
+    qmcf->redis.resolver = ngx_queues_conf_http_resolver(cf,
+                                               &qmcf->redis.resolver_timeout);
+}
+
+
+ngx_resolver_t *
+ngx_queues_conf_http_resolver(ngx_conf_t *cf, ngx_msec_t *timeout)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
-    if (clcf->resolver && clcf->resolver->connections.nelts) {
-        qmcf->redis.resolver = clcf->resolver;
-        qmcf->redis.resolver_timeout = clcf->resolver_timeout;
+    /* where there is none, nginx itself makes one without name servers */
 
-        if (qmcf->redis.resolver_timeout == NGX_CONF_UNSET_MSEC) {
-            qmcf->redis.resolver_timeout = 30000;
-        }
+    if (clcf->resolver == NULL || clcf->resolver->connections.nelts == 0) {
+        return NULL;
     }
+
+    *timeout = clcf->resolver_timeout;
+
+    if (*timeout == NGX_CONF_UNSET_MSEC) {
+        *timeout = 30000;
+    }
+
+    return clcf->resolver;
 }
 
 
