@@ -84,9 +84,9 @@ local function dead_letters(root, ref, q, kind)
 end
 
 
--- What a call was answered that had this key: its reply; or an error where
--- the call was another one.
-local function answered(root, key, hash)
+-- What a call was answered that had this key, as strings; or nothing, and an
+-- error where the call was another one.
+function L.answered(root, key, hash)
     local text = key and call('GET', L.once(root, key))
 
     if not text then
@@ -96,14 +96,26 @@ local function answered(root, key, hash)
     local out = {}
 
     for part in gmatch(text, '([^\n]*)\n') do
-        out[#out + 1] = #out > 4 and #out ~= 11 and tonumber(part) or part
+        out[#out + 1] = part
     end
 
     if out[1] ~= hash then
-        return L.err('CONFLICT', 'another call had this key')
+        return nil, L.err('CONFLICT', 'another call had this key')
     end
 
     return { unpack(out, 2) }
+end
+
+
+-- The reply that a queue_create had, or an error.
+local function created(root, key, hash)
+    local out, failed = L.answered(root, key, hash)
+
+    for i = 5, out and #out or 0 do
+        out[i] = i ~= 11 and tonumber(out[i]) or out[i]
+    end
+
+    return out or failed
 end
 
 
@@ -130,7 +142,7 @@ L.register('queue_create', {}, function(root, args)
         end
     end
 
-    local before = answered(root, key, args[14])
+    local before = created(root, key, args[14])
     if before then
         return before
     end
@@ -362,8 +374,9 @@ end)
 
 
 -- queue_delete: removes a queue with all it has, and tells its waiters.
--- Keys: root.  Arguments: ref.  Reply: 1.  Errors: NOQUEUE; INUSE (it is
--- another one's dead-letter queue).
+-- Keys: root.  Arguments: ref.  Reply: 1; where it had a subscription, 1 and how
+-- many subscriptions of the project are active now.  Errors: NOQUEUE; INUSE (it
+-- is another one's dead-letter queue).
 -- Cost: O(log queues); the memory is freed in the background.
 L.register('queue_delete', { 'allow-oom' }, function(root, args)
     local p, s = L.find_settings(root, args[1])
@@ -380,6 +393,9 @@ L.register('queue_delete', { 'allow-oom' }, function(root, args)
 
     call('HLEN', L.names(root))             -- keys of a wrong type fail here
     call('ZCARD', L.agenda(root))
+
+    local subscription = L.subscription_of(root, q)
+
     call('ZREM', L.listing(root), s[3])
     call('ZREM', L.agenda(root), q)
     call('HDEL', L.names(root), s[3])
@@ -393,5 +409,5 @@ L.register('queue_delete', { 'allow-oom' }, function(root, args)
     call('UNLINK', L.queue(root, q), p.hot)
     L.hint(root, q)
 
-    return 1
+    return subscription and { 1, L.unsubscribe(root, subscription) } or 1
 end)

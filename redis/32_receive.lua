@@ -1,6 +1,6 @@
 -- Receiving of messages.
 
-local function read_receive(key)
+function L.read_receive(key)
     local h = call('HMGET', key, 's', 'cur', 't', 'nb', 'nf')
     return h[1], h
 end
@@ -350,6 +350,30 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
 end
 
 
+-- Takes messages of a queue, for receive, whose reply it is.  h is what
+-- L.read_receive() read.
+function L.receive(p, h, need, token, vt, wait, now)
+    local text = L.text(now)
+    local out = new_reply(p, wait, text)
+
+    need = max(1, min(need, L.BATCH))
+
+    if p.fifo then
+        return L.receive_fifo(p, h, out, need, token, vt, wait, now, text)
+    end
+
+    if now < tonumber(h[3]) and h[4] + h[5] + need <= L.CAP then
+        local entries = call('XRANGE', p.m, '(' .. h[2], '+', 'COUNT', need)
+
+        if entries[1] then
+            return receive_new(p, h, entries, out, token, vt, now, text)
+        end
+    end
+
+    return receive_due(p, h, out, need, token, vt, wait, now, text)
+end
+
+
 -- receive: takes messages that are visible: first those whose visibility
 -- ended, then delayed ones, then new ones, each in order.
 -- Keys: root.  Arguments: ref max vt wait token (vt and wait in seconds,
@@ -365,7 +389,7 @@ end
 -- Cost: O(max * log in flight), whatever the backlog.
 -- On a FIFO queue the string is another one: 43_fifo_receive.lua.
 L.register('receive', { 'allow-oom' }, function(root, args)
-    local p, h = L.find(root, args[1] or '', read_receive)
+    local p, h = L.find(root, args[1] or '', L.read_receive)
 
     if not p then
         return L.noqueue()
@@ -379,24 +403,5 @@ L.register('receive', { 'allow-oom' }, function(root, args)
         return L.wrong('receive')
     end
 
-    local now = L.now()
-    local text = L.text(now)
-    local out = new_reply(p, wait, text)
-
-    if p.fifo then
-        return L.receive_fifo(p, h, out, max(1, min(need, L.BATCH)), token, vt,
-                              wait, now, text)
-    end
-
-    need = max(1, min(need, L.BATCH))
-
-    if now < tonumber(h[3]) and h[4] + h[5] + need <= L.CAP then
-        local entries = call('XRANGE', p.m, '(' .. h[2], '+', 'COUNT', need)
-
-        if entries[1] then
-            return receive_new(p, h, entries, out, token, vt, now, text)
-        end
-    end
-
-    return receive_due(p, h, out, need, token, vt, wait, now, text)
+    return L.receive(p, h, need, token, vt, wait, L.now())
 end)

@@ -355,15 +355,9 @@ local function ack_one(root, args, now)
 end
 
 
--- ack: removes messages that were handled.
--- Keys: root.  Arguments: for each group of messages Q G token ids, which are
--- separated by blanks.
--- Reply: a string with a character for each: 1, or 0 where the delivery is
--- over (also for its second mention).
--- Cost: O(n * log in flight), with one read of each queue named.
-L.register('ack', { 'allow-oom' }, function(root, args)
-    local now = L.now()
-
+-- Removes messages that were handled, for ack, whose arguments and reply these
+-- are.
+function L.ack(root, args, now)
     if #args == 4 and find(args[4], ' ', 1, true) then
         local reply = ack_one(root, args, now)
 
@@ -393,12 +387,24 @@ L.register('ack', { 'allow-oom' }, function(root, args)
     end
 
     return concat(out)
+end
+
+
+-- ack: removes messages that were handled.
+-- Keys: root.  Arguments: for each group of messages Q G token ids, which are
+-- separated by blanks.
+-- Reply: a string with a character for each: 1, or 0 where the delivery is
+-- over (also for its second mention).
+-- Cost: O(n * log in flight), with one read of each queue named.
+L.register('ack', { 'allow-oom' }, function(root, args)
+    return L.ack(root, args, L.now())
 end)
 
 
--- Moves the ends of single messages, by vts, which are in their order.  Returns
--- the first one, and whether one came to be earlier while somebody waits.
-local function move_singles(p, singles, vts, cutoff, now, out, seen)
+-- Moves the ends of single messages, by times in ms from now, which are in
+-- their order.  Returns the first one, and whether one came to be earlier while
+-- somebody waits.
+local function move_singles(p, singles, times, cutoff, now, out, seen)
     local states, ids = held(p, singles, cutoff)
     local moves, k, first, earlier = { p.f, 'XX' }, 2, nil, false
     local old = p.waits and call('ZMSCORE', p.f, unpack(ids))
@@ -406,7 +412,7 @@ local function move_singles(p, singles, vts, cutoff, now, out, seen)
     for i = 1, #ids do
         if states[i] and not seen[ids[i]] then
             local last = match(states[i], ':(%d+)$')
-            local moment = min(now + vts[i] * 1000, last + L.HOLD)
+            local moment = min(now + times[i], last + L.HOLD)
 
             moves[k + 1], moves[k + 2] = L.text(moment), ids[i]
             k, seen[ids[i]] = k + 2, true
@@ -437,7 +443,8 @@ local function mentioned(g, seen)
 end
 
 
-local function move_run(root, run, now, out)
+-- Moves the ends of a run of groups, each to its ms from now; marks in out.
+function L.move_run(root, run, now, out)
     local p, h, cutoff = open(root, run.q, run.gen, now)
 
     if not p then
@@ -450,7 +457,7 @@ local function move_run(root, run, now, out)
     end
 
     local list = records(p, h, run)
-    local singles, vts, first, earlier = {}, {}, nil, false
+    local singles, times, first, earlier = {}, {}, nil, false
     local seen = {}                         -- a second mention is over
 
     for i = 1, #run do
@@ -468,7 +475,7 @@ local function move_run(root, run, now, out)
         end
 
         if record then
-            local moment = min(now + g.vt * 1000, split(record) + L.HOLD)
+            local moment = min(now + g.ms, split(record) + L.HOLD)
 
             if p.waits and moment < tonumber(call('ZSCORE', p.b, g.token)) then
                 earlier = true
@@ -485,13 +492,13 @@ local function move_run(root, run, now, out)
             add_singles(singles, g)
 
             for _ = 1, g.n do
-                vts[#vts + 1] = g.vt
+                times[#times + 1] = g.ms
             end
         end
     end
 
     if singles[1] then
-        local moment, sooner = move_singles(p, singles, vts, cutoff, now, out,
+        local moment, sooner = move_singles(p, singles, times, cutoff, now, out,
                                               seen)
 
         first = moment and min(first or moment, moment) or first
@@ -527,15 +534,19 @@ L.register('visibility', { 'allow-oom' }, function(root, args)
     end
 
     for i = 1, #list do
-        for k = 1, #list[i] do
-            if not tonumber(list[i][k].vt) then
+        for _, g in ipairs(list[i]) do
+            local vt = tonumber(g.vt)
+
+            if not vt then
                 return L.wrong('visibility')
             end
+
+            g.ms = vt * 1000
         end
     end
 
     for i = 1, #list do
-        move_run(root, list[i], now, out)
+        L.move_run(root, list[i], now, out)
     end
 
     return concat(out)

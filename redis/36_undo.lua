@@ -1,27 +1,16 @@
 -- What a receive took and nobody got is given back.
 
 
--- undo: gives back what a receive took and nobody got: visible at once, and
--- as if it had not been received.
--- Keys: root.  Arguments: Q G token, then ids.  Reply: how many were given
--- back: those still held with this token.
--- Cost: O(n * log in flight).
-L.register('undo', { 'allow-oom' }, function(root, args)
-    local token = args[3]
+-- Gives messages back, for undo, whose reply it is.
+function L.undo(root, q, gen, token, ids, now)
+    local p, h = L.open(root, q, gen, now)
 
-    if not token then
-        return L.wrong('undo')
-    end
-
-    local now = L.now()
-    local p, h = L.open(root, args[1], args[2], now)
-
-    if not p or #args == 3 then
+    if not p or not ids[1] then
         return 0
     end
 
     if p.fifo then
-        return L.undo_fifo(p, h, token, { unpack(args, 4) }, now)
+        return L.undo_fifo(p, h, token, ids, now)
     end
 
     local record = h[4] ~= '0' and call('HGET', p.e, token)
@@ -30,11 +19,11 @@ L.register('undo', { 'allow-oom' }, function(root, args)
         L.explode(p, token, record)
     end
 
-    local states, text = call('HMGET', p.d, unpack(args, 4)), L.text(now)
+    local states, text = call('HMGET', p.d, unpack(ids)), L.text(now)
     local back, moments, seen, n = { p.d }, { p.f }, {}, 0
 
     for i = 1, #states do
-        local id = args[i + 3]
+        local id = ids[i]
         local by, count, first, last = match(states[i] or '',
                                              '^(%d+):(%d+):(%d+):(%d+)$')
 
@@ -58,4 +47,20 @@ L.register('undo', { 'allow-oom' }, function(root, args)
     end
 
     return n
+end
+
+
+-- undo: gives back what a receive took and nobody got: visible at once, and
+-- as if it had not been received.
+-- Keys: root.  Arguments: Q G token, then ids.  Reply: how many were given
+-- back: those still held with this token.
+-- Cost: O(n * log in flight).
+L.register('undo', { 'allow-oom' }, function(root, args)
+    local token = args[3]
+
+    if not token then
+        return L.wrong('undo')
+    end
+
+    return L.undo(root, args[1], args[2], token, { unpack(args, 4) }, L.now())
 end)

@@ -38,6 +38,7 @@ local function ack_batch(c, token, record, ids)
 
     call('ZCARD', p.o)                      -- keys of a wrong type fail here
     call('ZCARD', p.x)
+    call('HLEN', p.u)
     call('ZREM', p.b, token)
     call('HDEL', p.u, unpack(ids))
     call('HDEL', p.e, token)
@@ -193,7 +194,7 @@ local function singles_of(c, run, expired, together)
             for k = 1, g.n do
                 if not (expired and expired(g.ids[k])) then
                     singles[#singles + 1] = { id = g.ids[k], token = g.token,
-                                              vt = g.vt, place = g.at + k }
+                                              ms = g.ms, place = g.at + k }
                 end
             end
         end
@@ -262,12 +263,12 @@ function L.move_fifo(p, h, run, now, out)
     check(p, run)
 
     local singles = singles_of(c, run, expiry(c), function(g, record)
-        if tonumber(g.vt) == 0 or seen[g.ids[1]] then
+        if g.ms == 0 or seen[g.ids[1]] then
             return false
         end
 
         local _, _, received = L.groups_of(record)
-        local moment = min(now + g.vt * 1000, received + L.HOLD)
+        local moment = min(now + g.ms, received + L.HOLD)
 
         -- those who wait know of the later end
         if moment < tonumber(call('ZSCORE', p.b, g.token) or 0) then
@@ -291,7 +292,7 @@ function L.move_fifo(p, h, run, now, out)
     end
 
     change_singles(c, singles, out, nil, function(e, single)
-        local moment = min(now + single.vt * 1000, e.last + L.HOLD)
+        local moment = min(now + single.ms, e.last + L.HOLD)
 
         c.ready = c.ready or moment < e.moment
         e.moment = moment

@@ -104,10 +104,11 @@ end
 
 -- maintain: a step of what is due in a project.
 -- Keys: root.  Arguments: holder (a name of the worker that calls), steps (how
--- many queues to look after, at most).  Reply: mine, next.  mine is 1 where the
--- worker has the lease; next in how many ms it is to come again: 0 at once, as
--- more is due, -1: nothing will be.  mine is 0 where another one has it, who will
--- come in time; next in how many ms its lease ends.
+-- many queues to look after, at most).  Reply: mine, next, active.  mine is 1
+-- where the worker has the lease; next in how many ms it is to come again: 0 at
+-- once, as more is due, -1: nothing will be.  mine is 0 where another one has it,
+-- who will come in time; next in how many ms its lease ends.  active is how many
+-- subscriptions of the project are active.
 -- Cost: O(steps * 100 * log).
 L.register('maintain', { 'allow-oom' }, function(root, args)
     local holder, steps = args[1], tonumber(args[2])
@@ -117,11 +118,12 @@ L.register('maintain', { 'allow-oom' }, function(root, args)
     end
 
     local agenda, lease, now = L.agenda(root), L.lease(root), L.now()
+    local active = call('SCARD', L.active(root))
     local owner, at = match(call('GET', lease) or '', '^(.*) (%d+)$')
     local head = call('ZRANGE', agenda, '0', '0', 'WITHSCORES')[2]
 
     if owner and owner ~= holder and head and tonumber(at) <= head + 500 then
-        return { 0, max(1, call('PTTL', lease)) }
+        return { 0, max(1, call('PTTL', lease)), active }
     end
 
     if head and tonumber(head) <= now then
@@ -131,7 +133,7 @@ L.register('maintain', { 'allow-oom' }, function(root, args)
 
     if not head then
         call('UNLINK', lease)
-        return { 1, -1 }
+        return { 1, -1, active }
     end
 
     local soon = max(0, head - now)
@@ -139,7 +141,7 @@ L.register('maintain', { 'allow-oom' }, function(root, args)
     call('SET', lease, holder .. ' ' .. L.text(now + soon), 'PX',
          L.text(soon + GRACE))
 
-    return { 1, soon }
+    return { 1, soon, active }
 end)
 
 

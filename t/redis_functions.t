@@ -38,6 +38,13 @@ subtest 'library' => sub {
         visibility => 'allow-oom', undo => 'allow-oom',
         peek => 'no-writes', redrive => '', maintain => 'allow-oom',
         project_note => 'allow-oom', project_due => 'no-writes',
+        subscription_create => '', subscription_get => 'no-writes',
+        subscription_list => 'no-writes', subscription_update => '',
+        subscription_state => '', subscription_rotate => '',
+        subscription_delete => 'allow-oom', push_join => 'allow-oom',
+        push_leave => 'allow-oom', push_note => 'allow-oom',
+        push_sync => 'allow-oom', push_claim => 'allow-oom',
+        push_settle => 'allow-oom',
     }, 'functions and flags');
 };
 
@@ -286,6 +293,35 @@ subtest 'rights' => sub {
     is($user->call('FCALL', "${lib}_project_note", 1, 'ngxq:projects', $root,
                    -1), 1, 'project_note, nothing');
     $admin->(sub { $r->call('DEL', 'ngxq:projects', "$root:j:" . 'a' x 64) });
+
+    $q = create('pushed', vt => 60);
+    my $k = 's' x 12;
+    my @target = ('https://x.example/', 30, 10, 1);
+    is(f('subscription_create', "q$q", $k, uuid(900), @target, 'a', 'x',
+         'c' x 64, 'd' x 64)->[0], 1, 'a subscription');
+    is(f('subscription_get', "q$k")->[0], $k, 'get');
+    is(f('subscription_list', '', '', 9)->[1], $k, 'list');
+    is(f('subscription_update', "q$k", 'to', 9)->[8], 9, 'update');
+    is(f('subscription_rotate', "q$k", 'y')->[2], $k, 'rotate');
+    is(f('push_sync', 'w', 1)->[1], 1, 'sync');
+    put($q, '', 1 .. 3);
+    my $claim = f('push_claim', $k, 'w', 1, 3, 501);
+    is($claim->[0], 0, 'claim');
+    is(f('push_claim', $k, 'w', 1, 3, 502)->[0], 3, 'no more than one');
+    $admin->(sub { $r->call('ZADD', "$root:pd:$k", 1, 501) });
+    is(f('push_claim', $k, 'w', 1, 3, 502)->[0], 0, 'one is given up');
+    my ($id, @ids) = $claim->[7] =~ /(\d+-\d+)/g;
+    is_deeply([ @{ f('push_settle', $k, 'w', 1, 3, '', 501, $q, 1, '+', '',
+                     $id, 1000, 1, "@ids") }[0, 1] ], [ 0, 4 ], 'settle');
+    is(f('push_sync', 'w', 0)->[1], 0, 'give it away');
+    is(f('subscription_state', "q$k", 'p')->[0], 0, 'pause');
+    is(f('subscription_state', "q$k", 'a')->[0], 1, 'resume');
+    is_deeply(f('queue_delete', "q$q"), [ 1, 0 ], 'and all of it goes');
+    is(members('push_join', 'w', 0, 9)->[2], 1, 'join');
+    is(members('push_note', $root, 1), 1, 'note');
+    is(members('push_leave', 'w'), 1, 'leave');
+    $admin->(sub { $r->call('DEL', "$root:j:" . 'c' x 64,
+                            map { "ngxq:{push}:$_" } qw(n p)) });
     like($user->call(@$_), qr/^NOPERM /, "not @$_")
         for [ 'KEYS', '*' ], [ 'HGETALL', 'x' ], [ 'FLUSHALL' ],
             [ 'SSUBSCRIBE', 'x' ], [ 'HGET', 'x', 'y' ];

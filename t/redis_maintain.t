@@ -17,8 +17,8 @@ NgxQueues::Functions::start();
 
 
 sub fifo { my ($name, %o) = @_; create($name, kind => 'fifo', %o) }
-sub maintain { my $reply = f('maintain', @_); ref $reply eq 'ARRAY' ? "@$reply"
-                                                                  : $reply }
+sub maintain { my $reply = f('maintain', @_);
+               ref $reply eq 'ARRAY' ? "@$reply[0, 1]" : $reply }
 sub now { my ($s, $us) = @{ $r->call('TIME') }; $s * 1000 + int($us / 1000) }
 sub due { $r->call('ZSCORE', "$root:t", $_[0]) }
 sub stored { my ($q) = @_;

@@ -11,9 +11,6 @@
  */
 #define NGX_QUEUES_API_MESSAGE_FIXED  256
 
-/* likewise of the attributes of a dead letter: 152 bytes */
-#define NGX_QUEUES_API_MOVED_FIXED    192
-
 #define ngx_queues_api_copy(p, text)  ngx_cpymem(p, text, sizeof(text) - 1)
 
 
@@ -22,9 +19,6 @@ static size_t ngx_queues_api_message_length(ngx_str_t *project,
 static u_char *ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
     ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result,
     ngx_queues_store_message_t *message);
-static u_char *ngx_queues_api_message_attributes(u_char *p,
-    ngx_queues_store_message_t *message);
-static ngx_uint_t ngx_queues_api_message_no_attributes(ngx_str_t *attributes);
 
 
 const ngx_queues_api_route_t  ngx_queues_api_messages_routes[] = {
@@ -108,14 +102,11 @@ ngx_queues_api_message_length(ngx_str_t *project,
 
     len = NGX_QUEUES_API_MESSAGE_FIXED
           + ngx_queues_base_handle_length(message->spot.kind, project->len)
-          + message->body.len + message->attributes.len;
+          + message->body.len
+          + ngx_queues_store_attributes_length(message);
 
     if (message->group.len) {
         len += ngx_queues_base_json_escape_length(&message->group);
-    }
-
-    if (message->origin.source) {
-        len += NGX_QUEUES_API_MOVED_FIXED;
     }
 
     return len;
@@ -132,8 +123,8 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
     ngx_queues_base_handle_t  handle;
 
     p = ngx_queues_api_copy(p, "{\"messageId\":\"");
-    p = ngx_queues_api_message_id(p, &message->origin.place,
-                                  &message->origin.spot);
+    p = ngx_queues_store_message_id(p, &message->origin.place,
+                                    &message->origin.spot);
 
     if (key) {
         handle.project = *project;
@@ -153,7 +144,7 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
     p = ngx_cpymem(p, message->body.data, message->body.len);
 
     p = ngx_queues_api_copy(p, "\",\"attributes\":");
-    p = ngx_queues_api_message_attributes(p, message);
+    p = ngx_queues_store_attributes_print(p, message);
 
     p = ngx_queues_api_copy(p, ",\"sentAt\":\"");
     p = ngx_queues_base_time_print(p,
@@ -183,77 +174,4 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
     *p++ = '}';
 
     return p;
-}
-
-
-/* as they were sent, byte for byte, and what a dead letter has more */
-
-static u_char *
-ngx_queues_api_message_attributes(u_char *p,
-    ngx_queues_store_message_t *message)
-{
-    ngx_str_t                  *attributes;
-    ngx_queues_store_origin_t  *origin;
-
-    attributes = &message->attributes;
-    origin = &message->origin;
-
-    if (origin->source == 0) {
-        return attributes->len
-               ? ngx_cpymem(p, attributes->data, attributes->len)
-               : ngx_queues_api_copy(p, "{}");
-    }
-
-    if (ngx_queues_api_message_no_attributes(attributes)) {
-        *p++ = '{';
-
-    } else {
-        p = ngx_cpymem(p, attributes->data, attributes->len - 1);
-        *p++ = ',';
-    }
-
-    p = ngx_queues_api_copy(p, "\"ezgh.deadLetterSourceQueue\":\"que_");
-    p = ngx_queues_base_short_print(p, origin->source);
-
-    p = ngx_queues_api_copy(p, "\",\"ezgh.deadLetterReceiveCount\":\"");
-    p = ngx_queues_base_decimal_print(p, origin->receives);
-
-    p = ngx_queues_api_copy(p, "\",\"ezgh.deadLetteredAt\":\"");
-    p = ngx_queues_base_time_print(p, (int64_t) (origin->moved / 1000));
-
-    *p++ = '"';
-    *p++ = '}';
-
-    return p;
-}
-
-
-static ngx_uint_t
-ngx_queues_api_message_no_attributes(ngx_str_t *attributes)
-{
-    size_t  i;
-
-    for (i = 1; i < attributes->len; i++) {
-        if (attributes->data[i] == '"') {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
-
-/* an entry's number of more than 32 bits is cut to them */
-
-u_char *
-ngx_queues_api_message_id(u_char *p, ngx_queues_store_place_t *place,
-    ngx_queues_base_spot_t *spot)
-{
-    u_char  uuid[NGX_QUEUES_BASE_UUID_SIZE];
-
-    ngx_queues_base_message_id(uuid, place->queue, place->generation,
-                               spot->major, (uint32_t) spot->minor,
-                               spot->kind == NGX_QUEUES_BASE_SPOT_DELAYED);
-
-    return ngx_queues_base_uuid_print(p, uuid);
 }

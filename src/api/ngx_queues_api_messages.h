@@ -8,6 +8,7 @@
 
 
 #include "ngx_queues_api.h"
+#include "../store/ngx_queues_store_push.h"
 
 
 #pragma GCC visibility push(hidden)
@@ -23,10 +24,6 @@ void ngx_queues_api_receive(ngx_queues_api_t *api);
  */
 ngx_int_t ngx_queues_api_messages_answer(ngx_queues_api_t *api,
     ngx_queues_base_handle_key_t *key, ngx_queues_store_result_t *result);
-
-/* The messageId of what was sent there, as 36 characters. */
-u_char *ngx_queues_api_message_id(u_char *p, ngx_queues_store_place_t *place,
-    ngx_queues_base_spot_t *spot);
 
 
 /* what is remembered of a send until its answer, for errors */

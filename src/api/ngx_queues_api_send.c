@@ -490,7 +490,7 @@ ngx_queues_api_send_answer(ngx_queues_api_t *api,
         }
 
         p = ngx_cpymem(p, "{\"messageId\":\"", sizeof("{\"messageId\":\"") - 1);
-        p = ngx_queues_api_message_id(p, &sent->place, &sent->spot);
+        p = ngx_queues_store_message_id(p, &sent->place, &sent->spot);
         *p++ = '"';
 
         if (sent->seq) {

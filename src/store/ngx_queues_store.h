@@ -44,7 +44,10 @@ typedef enum {
 
     NGX_QUEUES_STORE_NO_DESTINATION,     /* redrive: likewise */
     NGX_QUEUES_STORE_DESTINATION_KIND,
-    NGX_QUEUES_STORE_DESTINATION_SELF
+    NGX_QUEUES_STORE_DESTINATION_SELF,
+
+    NGX_QUEUES_STORE_NO_SUBSCRIPTION,
+    NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS
 } ngx_queues_store_code_e;
 
 
@@ -170,6 +173,13 @@ typedef enum {
 } ngx_queues_store_peek_e;
 
 
+/* of ngx_queues_store_push.h */
+typedef struct ngx_queues_store_subscription_s
+    ngx_queues_store_subscription_t;
+typedef struct ngx_queues_store_job_s     ngx_queues_store_job_t;
+typedef struct ngx_queues_store_pushes_s  ngx_queues_store_pushes_t;
+
+
 /*
  * One result for all operations.  It and all that it points to live until
  * done returns.
@@ -202,6 +212,32 @@ typedef struct {
 
     u_char                       *ok;         /* ack, visibility */
     ngx_uint_t                    nok;
+
+    /* the rest is of ngx_queues_store_push.h */
+
+    ngx_queues_store_subscription_t  *subscriptions;
+    ngx_uint_t                    nsubscriptions;
+    ngx_uint_t                    repeated;   /* create */
+
+    ngx_str_t                    *workers;    /* join: names, in order */
+    ngx_uint_t                    nworkers;
+    ngx_queues_store_pushes_t    *pushes;     /* join */
+    ngx_uint_t                    npushes;
+    uint64_t                      since;      /* join */
+
+    int64_t                       active;     /* sync */
+    int64_t                       owned;
+    int64_t                       free;
+    ngx_uint_t                    renewed;
+    ngx_str_t                    *released;   /* sync: ids */
+    ngx_uint_t                    nreleased;
+    ngx_queues_store_job_t       *jobs;       /* sync: taken; claim: changed */
+    ngx_uint_t                    njobs;
+
+    ngx_uint_t                    claim;      /* claim, settle: one of
+                                                 ngx_queues_store_claim_e */
+    uint64_t                      now;        /* ms, by Redis' clock */
+    int64_t                       visibility; /* seconds, the queue's */
 } ngx_queues_store_result_t;
 
 

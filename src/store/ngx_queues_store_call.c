@@ -5,6 +5,9 @@
 #include <openssl/rand.h>
 
 
+#define NGX_QUEUES_STORE_TOKEN_SIZE  5    /* bytes: 40 bits */
+
+
 typedef struct {
     ngx_str_t                code;
     ngx_queues_store_code_e  value;
@@ -41,6 +44,8 @@ static ngx_queues_store_error_t  ngx_queues_store_errors[] = {
     { ngx_string("NODEST"), NGX_QUEUES_STORE_NO_DESTINATION },
     { ngx_string("DESTKIND"), NGX_QUEUES_STORE_DESTINATION_KIND },
     { ngx_string("DESTSELF"), NGX_QUEUES_STORE_DESTINATION_SELF },
+    { ngx_string("NOSUB"), NGX_QUEUES_STORE_NO_SUBSCRIPTION },
+    { ngx_string("SUBEXISTS"), NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS },
     { ngx_null_string, NGX_QUEUES_STORE_OK }
 };
 
@@ -121,6 +126,13 @@ ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
 
             result.code = NGX_QUEUES_STORE_UNAVAILABLE;
             result.reason = "unexpected reply";
+
+        } else if (call->tells && result.active >= 0
+                   && ngx_queues_store_tell(&call->root, result.active, call,
+                                            reply, &result)
+                      == NGX_OK)
+        {
+            return;
         }
 
     } else if (rc == NGX_QUEUES_REDIS_APP) {
@@ -131,15 +143,24 @@ ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
         result.reason = ngx_queues_redis_result_text(rc);
     }
 
-    call->done(call->data, &result);
+    if (rc == NGX_QUEUES_REDIS_TIMEOUT) {
+        call->answered = 1;
+        call->done(call->data, &result);
+        return;
+    }
+
+    ngx_queues_store_call_end(call, reply, &result);
+}
+
+
+void
+ngx_queues_store_call_end(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    call->done(call->data, result);
 
     if (reply) {
         ngx_queues_redis_reply_free(reply);
-    }
-
-    if (rc == NGX_QUEUES_REDIS_TIMEOUT) {
-        call->answered = 1;
-        return;
     }
 
     ngx_free(call);
@@ -148,30 +169,31 @@ ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
 
 /*
  * The reply of a command that was already answered as timed out: messages in
- * it are with nobody.
+ * it are with nobody, and what has changed is to be known nevertheless.
  */
 
 static void
 ngx_queues_store_call_late(ngx_queues_store_call_t *call,
     ngx_queues_redis_result_e rc, ngx_queues_redis_reply_t *reply)
 {
-    ngx_uint_t                  i, n;
-    ngx_queues_base_spot_t      spots[NGX_QUEUES_STORE_BATCH_MAX];
-    ngx_queues_store_result_t   result;
+    ngx_queues_store_result_t  result;
 
-    if (rc == NGX_QUEUES_REDIS_OK && call->undo) {
+    if (rc == NGX_QUEUES_REDIS_OK && (call->late || call->tells)) {
 
         ngx_memzero(&result, sizeof(ngx_queues_store_result_t));
 
-        if (call->parse(call, reply, &result) == NGX_OK && result.nmessages) {
-            n = ngx_min(result.nmessages, NGX_QUEUES_STORE_BATCH_MAX);
+        result.token = call->token;
 
-            for (i = 0; i < n; i++) {
-                spots[i] = result.messages[i].spot;
-            }
+        if (call->parse(call, reply, &result) != NGX_OK) {
+            ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, 0,
+                          "unexpected late reply of a Redis function");
 
-            ngx_queues_store_undo(&call->root, &result.place, call->token,
-                                  spots, n);
+        } else if (call->late) {
+            call->late(call, &result);
+
+        } else if (result.active >= 0) {
+            (void) ngx_queues_store_tell(&call->root, result.active, NULL,
+                                         NULL, NULL);
         }
     }
 
@@ -310,6 +332,26 @@ ngx_queues_store_random(u_char *p, size_t len)
     ngx_explicit_memzero(pool + used, len);
 
     used += len;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_token(uint64_t *token)
+{
+    u_char      random[NGX_QUEUES_STORE_TOKEN_SIZE];
+    ngx_uint_t  i;
+
+    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    *token = 0;
+
+    for (i = 0; i < NGX_QUEUES_STORE_TOKEN_SIZE; i++) {
+        *token = *token << 8 | random[i];
+    }
 
     return NGX_OK;
 }

@@ -9,11 +9,15 @@
 
 
 #include "ngx_queues_store.h"
+#include "ngx_queues_store_push.h"
 #include "../base/ngx_queues_base_text.h"
 
 
 /* "z" ms "-" seq, and the largest numbers of the arguments */
 #define NGX_QUEUES_STORE_SPOT_MAX   (2 + 2 * NGX_QUEUES_BASE_DECIMAL_MAX)
+
+/* key and hash of a create that may come again, in hex */
+#define NGX_QUEUES_STORE_ONCE_MAX   (4 * NGX_QUEUES_STORE_HASH_SIZE)
 
 /* elements of a reply of receive before the messages */
 #define NGX_QUEUES_STORE_HEAD_ELTS  5
@@ -25,6 +29,10 @@ typedef struct ngx_queues_store_call_s  ngx_queues_store_call_t;
 typedef ngx_int_t (*ngx_queues_store_parse_pt)(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
 
+/* a result that nobody waits for any more */
+typedef void (*ngx_queues_store_late_pt)(ngx_queues_store_call_t *call,
+    ngx_queues_store_result_t *result);
+
 struct ngx_queues_store_call_s {
     ngx_queues_store_parse_pt    parse;
     ngx_queues_store_done_pt     done;
@@ -33,10 +41,17 @@ struct ngx_queues_store_call_s {
     /* send: enough replicas have to have it */
     ngx_uint_t                   durable;     /* unsigned  durable:1; */
 
-    /* receive: what is needed to give late messages back */
-    ngx_uint_t                   undo;        /* unsigned  undo:1; */
+    /* receive, claims: what is needed to give late messages back */
+    ngx_queues_store_late_pt     late;
     ngx_str_t                    root;
     uint64_t                     token;
+    u_char                       id[NGX_QUEUES_BASE_SHORT_LEN];
+
+    /* result->active is told to all workers before done is called */
+    ngx_uint_t                   tells;       /* unsigned  tells:1; */
+
+    ngx_uint_t                   claims;      /* settle: with a claim;
+                                                 unsigned  claims:1; */
 
     /* send: decoded lengths, to say which one was too big */
     ngx_uint_t                   nlengths;
@@ -61,16 +76,49 @@ ngx_queues_store_call_t *ngx_queues_store_call_create(ngx_str_t *root,
 ngx_int_t ngx_queues_store_call_start(ngx_queues_store_call_t *call,
     const char *function, ngx_str_t *args, ngx_uint_t nargs);
 
+/* The end of a call that was executed: done, and its memory. */
+void ngx_queues_store_call_end(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+
+/*
+ * Tells all workers how many subscriptions of the root are active, again and
+ * again for a while where that fails.  call, whose reply has said so, ends as
+ * soon as it is told or has failed once; NULL: nobody waits for it.  NGX_ERROR
+ * when out of memory: then call is as before.
+ */
+ngx_int_t ngx_queues_store_tell(ngx_str_t *root, int64_t active,
+    ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
+    ngx_queues_store_result_t *result);
+
+/* Starts a call of NGX_QUEUES_STORE_PUSH_ROOT. */
+ngx_int_t ngx_queues_store_push_call(const char *function, ngx_str_t *args,
+    ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
+    ngx_queues_store_done_pt done, void *data);
+
+/* A token of 40 random bits. */
+ngx_int_t ngx_queues_store_token(uint64_t *token);
+
 /* Arguments: the text is written to p, which has room; returns its end. */
 u_char *ngx_queues_store_number_arg(ngx_str_t *arg, u_char *p, int64_t n);
 u_char *ngx_queues_store_short_arg(ngx_str_t *arg, u_char *p, uint64_t id);
 u_char *ngx_queues_store_spot_arg(ngx_str_t *arg, u_char *p,
     ngx_queues_base_spot_t *spot);
 
+/* Likewise, two: key and hash. */
+u_char *ngx_queues_store_once_args(ngx_str_t *args, u_char *p,
+    ngx_queues_store_once_t *once);
+
 /* Elements of a reply; NGX_ERROR if it is something else. */
 ngx_int_t ngx_queues_store_integer(ngx_queues_redis_reply_t *elt, int64_t *n);
+ngx_int_t ngx_queues_store_unsigned(ngx_queues_redis_reply_t *elt,
+    uint64_t *n);
 ngx_int_t ngx_queues_store_string(ngx_queues_redis_reply_t *elt,
     ngx_str_t *str);
+
+/* a short id's text */
+ngx_int_t ngx_queues_store_short(ngx_queues_redis_reply_t *elt,
+    ngx_str_t *str);
+
 ngx_int_t ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
     ngx_queues_store_place_t *place);
 
@@ -92,12 +140,29 @@ ngx_int_t ngx_queues_store_spot(ngx_str_t *word, ngx_queues_base_spot_t *spot);
 ngx_int_t ngx_queues_store_origin(ngx_str_t *text,
     ngx_queues_store_origin_t *origin);
 
+/* A reply that is an integer of which nothing is wanted. */
+ngx_int_t ngx_queues_store_integer_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+
+/* What receive answers, from an element of the reply to its end. */
+ngx_int_t ngx_queues_store_messages_parse(ngx_queues_redis_reply_t *reply,
+    ngx_uint_t from, ngx_queues_store_result_t *result);
+
 /*
  * The messages of a receive from a FIFO queue: text has the words after the
  * moment now, elt is the first element after the head.
  */
 ngx_int_t ngx_queues_store_fifo_parse(ngx_queues_redis_reply_t *reply,
-    ngx_str_t *text, uint64_t now, ngx_queues_store_result_t *result);
+    ngx_queues_redis_reply_t *elt, ngx_str_t *text, uint64_t now,
+    ngx_queues_store_result_t *result);
+
+/* The done of what gives messages back. */
+void ngx_queues_store_undo_done(void *data,
+    ngx_queues_store_result_t *result);
+
+/* Jobs, from an element of the reply to its end. */
+ngx_int_t ngx_queues_store_jobs_parse(ngx_queues_redis_reply_t *reply,
+    ngx_uint_t from, ngx_queues_store_result_t *result);
 
 
 #pragma GCC visibility pop

@@ -22,17 +22,17 @@ static ngx_int_t ngx_queues_store_fifo_value(ngx_str_t *value,
 /* of each word: the group's name, then its messages */
 
 ngx_int_t
-ngx_queues_store_fifo_parse(ngx_queues_redis_reply_t *reply, ngx_str_t *text,
-    uint64_t now, ngx_queues_store_result_t *result)
+ngx_queues_store_fifo_parse(ngx_queues_redis_reply_t *reply,
+    ngx_queues_redis_reply_t *elt, ngx_str_t *text, uint64_t now,
+    ngx_queues_store_result_t *result)
 {
     uint64_t                     seq;
     ngx_str_t                    word, name, value;
     ngx_queues_store_run_t       run;
-    ngx_queues_redis_reply_t    *elt, *last;
+    ngx_queues_redis_reply_t    *last;
     ngx_queues_store_message_t  *m;
 
     m = result->messages;
-    elt = reply->elts + NGX_QUEUES_STORE_HEAD_ELTS;
     last = reply->elts + reply->nelts;
 
     while (text->len) {

@@ -71,6 +71,7 @@ ngx_queues_store_maintain_init(ngx_cycle_t *cycle)
     m->active = 1;
 
     ngx_queues_store_note_init(cycle);
+    ngx_queues_store_tell_init();
 
     /*
      * What was used through nodes and workers that are no more is found in
@@ -104,6 +105,7 @@ ngx_queues_store_maintain_exit(ngx_cycle_t *cycle)
 
     ngx_queues_store_registry_exit();
     ngx_queues_store_note_exit();
+    ngx_queues_store_tell_exit();
     ngx_queues_store_work_exit();
 
     if (m->timer.timer_set) {

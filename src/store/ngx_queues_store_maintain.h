@@ -60,6 +60,13 @@ void ngx_queues_store_work_exit(void);
 /* Starts what is READY a little later, and never within a reply. */
 void ngx_queues_store_work_run(void);
 
+/* What is to be told of subscriptions; the exit comes after the links'. */
+void ngx_queues_store_tell_init(void);
+void ngx_queues_store_tell_exit(void);
+
+/* Tells push how many subscriptions of a project are active. */
+void ngx_queues_store_push_saw(ngx_str_t *root, int64_t active);
+
 
 /*
  * What the registry is to be told of a project: that it is to be looked after

@@ -25,7 +25,7 @@ static ngx_int_t ngx_queues_store_queue_parse_list(
 static ngx_int_t ngx_queues_store_queue_parse_redrive(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_store_queue_parse_done(
+static ngx_int_t ngx_queues_store_queue_parse_delete(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_queue_elts(ngx_queues_redis_reply_t *elts,
@@ -50,7 +50,7 @@ ngx_queues_store_queue_create(ngx_str_t *root, ngx_queues_store_queue_t *queue,
     u_char                       *p;
     u_char                        buf[(NGX_QUEUES_STORE_NSETTINGS + 2)
                                       * NGX_QUEUES_BASE_DECIMAL_MAX];
-    u_char                        hex[4 * NGX_QUEUES_STORE_HASH_SIZE];
+    u_char                        hex[NGX_QUEUES_STORE_ONCE_MAX];
     ngx_str_t                     args[4 + NGX_QUEUES_STORE_NSETTINGS + 5];
     ngx_uint_t                    i, n;
     ngx_queues_store_settings_t  *settings;
@@ -75,17 +75,8 @@ ngx_queues_store_queue_create(ngx_str_t *root, ngx_queues_store_queue_t *queue,
     (void) ngx_queues_store_number_arg(&args[n++], p, settings->max_receives);
 
     if (once) {
-        p = hex;
-
-        args[n].data = p;
-        p = ngx_hex_dump(p, once->key, NGX_QUEUES_STORE_HASH_SIZE);
-        args[n].len = p - args[n].data;
-        n++;
-
-        args[n].data = p;
-        p = ngx_hex_dump(p, once->body, NGX_QUEUES_STORE_HASH_SIZE);
-        args[n].len = p - args[n].data;
-        n++;
+        ngx_queues_store_once_args(&args[n], hex, once);
+        n += 2;
     }
 
     return ngx_queues_store_queue_call("queue_create", root, args, n,
@@ -188,8 +179,8 @@ ngx_queues_store_queue_purge(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
     return ngx_queues_store_queue_call("queue_purge", root, ref, 1,
-                                       ngx_queues_store_queue_parse_done,
-                                       done, data);
+                                       ngx_queues_store_integer_parse, done,
+                                       data);
 }
 
 
@@ -197,9 +188,18 @@ ngx_int_t
 ngx_queues_store_queue_delete(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_queue_call("queue_delete", root, ref, 1,
-                                       ngx_queues_store_queue_parse_done,
-                                       done, data);
+    ngx_queues_store_call_t  *call;
+
+    call = ngx_queues_store_call_create(root,
+                                        ngx_queues_store_queue_parse_delete,
+                                        done, data);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->tells = 1;
+
+    return ngx_queues_store_call_start(call, "queue_delete", ref, 1);
 }
 
 
@@ -388,13 +388,27 @@ ngx_queues_store_queue_parse_redrive(ngx_queues_store_call_t *call,
 }
 
 
+/* 1, or where a subscription went with it: 1 active */
+
 static ngx_int_t
-ngx_queues_store_queue_parse_done(ngx_queues_store_call_t *call,
+ngx_queues_store_queue_parse_delete(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
 {
     int64_t  n;
 
-    return ngx_queues_store_integer(reply, &n);
+    if (reply->type != NGX_QUEUES_REDIS_ARRAY) {
+        result->active = -1;
+
+        return ngx_queues_store_integer(reply, &n);
+    }
+
+    if (reply->nelts != 2
+        || ngx_queues_store_integer(&reply->elts[0], &n) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_store_integer(&reply->elts[1], &result->active);
 }
 
 

@@ -12,10 +12,6 @@ static ngx_uint_t ngx_queues_store_together(ngx_queues_store_receipt_t *a,
     ngx_queues_store_receipt_t *b, ngx_uint_t visibility);
 static ngx_int_t ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_store_undo_parse(ngx_queues_store_call_t *call,
-    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
-static void ngx_queues_store_undo_done(void *data,
-    ngx_queues_store_result_t *result);
 
 
 ngx_int_t
@@ -160,7 +156,7 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
     ngx_uint_t                i;
     ngx_queues_store_call_t  *call;
 
-    call = ngx_queues_store_call_create(root, ngx_queues_store_undo_parse,
+    call = ngx_queues_store_call_create(root, ngx_queues_store_integer_parse,
                                         ngx_queues_store_undo_done, NULL);
     if (call == NULL) {
         return;
@@ -178,17 +174,7 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
 }
 
 
-static ngx_int_t
-ngx_queues_store_undo_parse(ngx_queues_store_call_t *call,
-    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
-{
-    int64_t  n;
-
-    return ngx_queues_store_integer(reply, &n);
-}
-
-
-static void
+void
 ngx_queues_store_undo_done(void *data, ngx_queues_store_result_t *result)
 {
     if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {

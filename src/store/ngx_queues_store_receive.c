@@ -2,14 +2,13 @@
 #include "ngx_queues_store_call.h"
 
 
-#define NGX_QUEUES_STORE_TOKEN_SIZE      5     /* bytes: 40 bits */
-
-
 static ngx_int_t ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_store_standard_parse(
-    ngx_queues_redis_reply_t *reply, ngx_str_t *text, uint64_t now,
+static void ngx_queues_store_receive_late(ngx_queues_store_call_t *call,
     ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_store_standard_parse(
+    ngx_queues_redis_reply_t *reply, ngx_queues_redis_reply_t *elt,
+    ngx_str_t *text, uint64_t now, ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_message_word(ngx_str_t *word,
     ngx_queues_store_message_t *m, ngx_uint_t *attributes,
     ngx_uint_t *origin);
@@ -21,13 +20,12 @@ ngx_queues_store_receive(ngx_str_t *root, ngx_str_t *ref,
     void *data)
 {
     u_char                   *p;
-    u_char                    random[NGX_QUEUES_STORE_TOKEN_SIZE];
     u_char                    buf[4 * NGX_QUEUES_BASE_DECIMAL_MAX];
+    uint64_t                  token;
     ngx_str_t                 args[5];
-    ngx_uint_t                i;
     ngx_queues_store_call_t  *call;
 
-    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+    if (ngx_queues_store_token(&token) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -37,11 +35,8 @@ ngx_queues_store_receive(ngx_str_t *root, ngx_str_t *ref,
         return NGX_ERROR;
     }
 
-    for (i = 0; i < NGX_QUEUES_STORE_TOKEN_SIZE; i++) {
-        call->token = call->token << 8 | random[i];
-    }
-
-    call->undo = 1;
+    call->token = token;
+    call->late = ngx_queues_store_receive_late;
 
     p = buf;
 
@@ -84,25 +79,63 @@ ngx_queues_store_peek(ngx_str_t *root, ngx_str_t *ref,
 }
 
 
+static ngx_int_t
+ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    if (reply->type != NGX_QUEUES_REDIS_ARRAY) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_store_messages_parse(reply, 0, result);
+}
+
+
+static void
+ngx_queues_store_receive_late(ngx_queues_store_call_t *call,
+    ngx_queues_store_result_t *result)
+{
+    ngx_uint_t              i, n;
+    ngx_queues_base_spot_t  spots[NGX_QUEUES_STORE_BATCH_MAX];
+
+    n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
+
+    if (n == 0) {
+        return;
+    }
+
+    for (i = 0; i < n; i++) {
+        spots[i] = result->messages[i].spot;
+    }
+
+    ngx_queues_store_undo(&call->root, &result->place, call->token, spots, n);
+}
+
+
 /*
  * Q G wait next, what the messages are, then the messages.  The moment in the
  * text has an "f" before it where the queue is a FIFO queue.
  */
 
-static ngx_int_t
-ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
-    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+ngx_int_t
+ngx_queues_store_messages_parse(ngx_queues_redis_reply_t *reply,
+    ngx_uint_t from, ngx_queues_store_result_t *result)
 {
-    uint64_t    now;
-    ngx_str_t   text, word;
-    ngx_uint_t  fifo;
+    uint64_t                   now;
+    ngx_str_t                  text, word;
+    ngx_uint_t                 fifo, n;
+    ngx_queues_redis_reply_t  *elt;
 
-    if (reply->type != NGX_QUEUES_REDIS_ARRAY
-        || reply->nelts < NGX_QUEUES_STORE_HEAD_ELTS
-        || ngx_queues_store_place(reply->elts, &result->place) != NGX_OK
-        || ngx_queues_store_integer(&reply->elts[2], &result->wait) != NGX_OK
-        || ngx_queues_store_integer(&reply->elts[3], &result->next) != NGX_OK
-        || ngx_queues_store_string(&reply->elts[4], &text) != NGX_OK
+    if (reply->nelts < from + NGX_QUEUES_STORE_HEAD_ELTS) {
+        return NGX_ERROR;
+    }
+
+    elt = reply->elts + from;
+
+    if (ngx_queues_store_place(elt, &result->place) != NGX_OK
+        || ngx_queues_store_integer(&elt[2], &result->wait) != NGX_OK
+        || ngx_queues_store_integer(&elt[3], &result->next) != NGX_OK
+        || ngx_queues_store_string(&elt[4], &text) != NGX_OK
         || ngx_queues_store_word(&text, ' ', &word) != NGX_OK)
     {
         return NGX_ERROR;
@@ -117,35 +150,39 @@ ngx_queues_store_receive_parse(ngx_queues_store_call_t *call,
         return NGX_ERROR;
     }
 
-    if (reply->nelts == NGX_QUEUES_STORE_HEAD_ELTS) {
+    n = reply->nelts - from - NGX_QUEUES_STORE_HEAD_ELTS;
+
+    if (n == 0) {
         return text.len ? NGX_ERROR : NGX_OK;
     }
 
     /* as many as there may be */
 
     result->messages = ngx_pcalloc(reply->pool,
-                               (reply->nelts - NGX_QUEUES_STORE_HEAD_ELTS)
-                               * sizeof(ngx_queues_store_message_t));
+                                   n * sizeof(ngx_queues_store_message_t));
     if (result->messages == NULL) {
         return NGX_ERROR;
     }
 
-    return fifo ? ngx_queues_store_fifo_parse(reply, &text, now, result)
-                : ngx_queues_store_standard_parse(reply, &text, now, result);
+    elt += NGX_QUEUES_STORE_HEAD_ELTS;
+
+    return fifo ? ngx_queues_store_fifo_parse(reply, elt, &text, now, result)
+                : ngx_queues_store_standard_parse(reply, elt, &text, now,
+                                                  result);
 }
 
 
 static ngx_int_t
 ngx_queues_store_standard_parse(ngx_queues_redis_reply_t *reply,
-    ngx_str_t *text, uint64_t now, ngx_queues_store_result_t *result)
+    ngx_queues_redis_reply_t *elt, ngx_str_t *text, uint64_t now,
+    ngx_queues_store_result_t *result)
 {
     ngx_str_t                    word;
     ngx_uint_t                   attributes, origin;
-    ngx_queues_redis_reply_t    *elt, *last;
+    ngx_queues_redis_reply_t    *last;
     ngx_queues_store_message_t  *m;
 
     m = result->messages;
-    elt = reply->elts + NGX_QUEUES_STORE_HEAD_ELTS;
     last = reply->elts + reply->nelts;
 
     while (text->len) {

@@ -50,6 +50,22 @@ ngx_queues_store_spot_arg(ngx_str_t *arg, u_char *p,
 }
 
 
+u_char *
+ngx_queues_store_once_args(ngx_str_t *args, u_char *p,
+    ngx_queues_store_once_t *once)
+{
+    args[0].data = p;
+    p = ngx_hex_dump(p, once->key, NGX_QUEUES_STORE_HASH_SIZE);
+    args[0].len = p - args[0].data;
+
+    args[1].data = p;
+    p = ngx_hex_dump(p, once->body, NGX_QUEUES_STORE_HASH_SIZE);
+    args[1].len = p - args[1].data;
+
+    return p;
+}
+
+
 ngx_int_t
 ngx_queues_store_integer(ngx_queues_redis_reply_t *elt, int64_t *n)
 {
@@ -76,26 +92,59 @@ ngx_queues_store_string(ngx_queues_redis_reply_t *elt, ngx_str_t *str)
 }
 
 
+ngx_int_t
+ngx_queues_store_unsigned(ngx_queues_redis_reply_t *elt, uint64_t *n)
+{
+    int64_t  value;
+
+    if (ngx_queues_store_integer(elt, &value) != NGX_OK || value < 0) {
+        return NGX_ERROR;
+    }
+
+    *n = (uint64_t) value;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_short(ngx_queues_redis_reply_t *elt, ngx_str_t *str)
+{
+    uint64_t  id;
+
+    if (ngx_queues_store_string(elt, str) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_base_short_parse(str, &id);
+}
+
+
+ngx_int_t
+ngx_queues_store_integer_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
+{
+    int64_t  n;
+
+    return ngx_queues_store_integer(reply, &n);
+}
+
+
 /* Q G */
 
 ngx_int_t
 ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
     ngx_queues_store_place_t *place)
 {
-    int64_t    n;
     ngx_str_t  id;
 
     if (ngx_queues_store_string(&elts[0], &id) != NGX_OK
-        || ngx_queues_base_short_parse(&id, &place->queue) != NGX_OK
-        || ngx_queues_store_integer(&elts[1], &n) != NGX_OK
-        || n < 0)
+        || ngx_queues_base_short_parse(&id, &place->queue) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    place->generation = (uint64_t) n;
-
-    return NGX_OK;
+    return ngx_queues_store_unsigned(&elts[1], &place->generation);
 }
 
 

@@ -228,18 +228,19 @@ ngx_queues_store_work_done(void *data, ngx_queues_redis_result_e rc,
 }
 
 
-/* mine next */
+/* mine next active */
 
 static void
 ngx_queues_store_work_settle(ngx_queues_store_project_t *p,
     ngx_queues_redis_reply_t *reply)
 {
-    int64_t  mine, next;
+    int64_t  mine, next, active;
 
     if (reply->type != NGX_QUEUES_REDIS_ARRAY
-        || reply->nelts != 2
+        || reply->nelts != 3
         || ngx_queues_store_integer(&reply->elts[0], &mine) != NGX_OK
-        || ngx_queues_store_integer(&reply->elts[1], &next) != NGX_OK)
+        || ngx_queues_store_integer(&reply->elts[1], &next) != NGX_OK
+        || ngx_queues_store_integer(&reply->elts[2], &active) != NGX_OK)
     {
         ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, 0,
                       "unexpected reply of a Redis function");
@@ -249,6 +250,8 @@ ngx_queues_store_work_settle(ngx_queues_store_project_t *p,
     }
 
     p->failures = 0;
+
+    ngx_queues_store_push_saw(&p->root, active);
 
     next = ngx_min(next, NGX_QUEUES_STORE_FAR);
 

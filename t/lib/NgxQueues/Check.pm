@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use NgxQueues::CheckFifo;
+use NgxQueues::CheckPush;
 
 
 # The library is looked up in Redis where its name is not given.  Messages
@@ -26,7 +27,15 @@ sub check {
         push @{ $roots{$root // $key} }, $key;
     }
 
-    return map { _project($redis, $library, $_, $roots{$_}) } sort keys %roots;
+    # nor are the members of push
+
+    my $push = 'ngxq:{push}';
+    my $members = delete $roots{$push};
+
+    return ($members ? NgxQueues::CheckPush::members($redis, $push, $members)
+                     : (),
+            map { _project($redis, $library, $_, $roots{$_}) }
+            sort keys %roots);
 }
 
 
@@ -90,6 +99,8 @@ sub _project {
 
         push @p, _queue($r, $library, $root, $q, $fifo);
     }
+
+    push @p, NgxQueues::CheckPush::project($r, $root, $keys, \%known, \%n);
 
     push @p, map { "$root: $_ is on the agenda and no queue" }
              grep { !$has{$_} } sort keys %agenda;

@@ -16,13 +16,14 @@ use Time::HiRes qw(sleep);
 use NgxQueues::Check;
 use NgxQueues::Redis;
 
-our @EXPORT = qw($r $lib $root f hints uuid create put take token ack visibility
+our @EXPORT = qw($r $lib $root f members hints uuid create put take token ack visibility
                  bodies counts key sound waits waiting retention hot soon
                  serial folder address put_fifo take_fifo moved peek
                  tend elapse aged);
 
 our ($r, $lib);                 # the connection, the library's name
 our $root = 'ngxq:{acme/shop}';
+my $members = 'ngxq:{push}';
 
 my ($dir, $pid, $sub);
 my $main = $$;
@@ -73,6 +74,14 @@ sub f {
     my $name = shift;
 
     return $r->call('FCALL', "${lib}_$name", 1, $root, @_);
+}
+
+# likewise of those that are about no project: push_join, push_leave, push_note
+
+sub members {
+    my $name = shift;
+
+    return $r->call('FCALL', "${lib}_$name", 1, $members, @_);
 }
 
 # what was published since the last look
@@ -261,7 +270,7 @@ sub tend {
         die "maintain comes to no end\n" if ++$calls > 10000;
     } while ($reply->[0] && $reply->[1] == 0);
 
-    return "@$reply";
+    return "@$reply[0, 1]";
 }
 
 # per message: Q G id token; and vt for visibility
@@ -489,6 +498,13 @@ for i = 2, #names, 2 do
 end
 
 zset(root .. ':t')
+zset(root .. ':pw')
+
+local subscriptions = redis.call('HGETALL', root .. ':p')
+
+for i = 2, #subscriptions, 2 do
+    zset(root .. ':pd:' .. subscriptions[i])
+end
 
 local lease = redis.call('GET', root .. ':a')
 

@@ -179,8 +179,9 @@ sub parked {
 }
 
 # how many functions Redis has been asked for, by anybody; but not those of due
-# work, which workers call by themselves, and which alone use one of these
-# commands, once (but for create, and visibility while somebody waits)
+# work and of members, which workers call by themselves, and which alone use one
+# of these commands, once (but for create, visibility while somebody waits, and
+# claims)
 
 sub calls {
     my ($self) = @_;
@@ -189,7 +190,7 @@ sub calls {
     my %calls = $stats =~ /^cmdstat_(\w+):calls=(\d+)/mg;
 
     return ($calls{fcall} // 0)
-           - sum0(map { $calls{$_} // 0 } qw/get zmscore exists/);
+           - sum0(map { $calls{$_} // 0 } qw/get zmscore exists zremrangebyscore/);
 }
 
 # the queue in Redis
