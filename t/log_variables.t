@@ -126,6 +126,33 @@ logs('200|PeekMessages|o/p/q|test|1|-', $c, GET => "$p/q/messages");
 logs('200|RedriveMessages|o/p/q|test|0|-', $c, POST => "$p/q/redrive", {});
 logs('202|PurgeQueue|o/p/q|test|-|-', $c, POST => "$p/q/purge");
 
+# subscriptions: their queue, where it is known
+
+my $subs = $p =~ s/queues$/subscriptions/r;
+my %hook = (target => { url => 'https://hooks.example.com/' });
+my $sub = logs('201|CreateSubscription|o/p/q|test|-|-', $c, POST => $subs,
+               { queueId => 'q', %hook })->{json}{subscription};
+
+logs("409|CreateSubscription|o/p/$id|test|-|subscription_exists", $c,
+     POST => $subs, { queueId => $id, %hook });
+logs('404|CreateSubscription|o/p/none|test|-|queue_not_found', $c,
+     POST => $subs, { queueId => 'none', %hook });
+logs('400|CreateSubscription|o/p|test|-|invalid_argument', $c, POST => $subs, {});
+logs('200|ListSubscriptions|o/p|test|-|-', $c, GET => $subs);
+logs('200|ListSubscriptions|o/p/q|test|-|-', $c, GET => "$subs?queue=q");
+logs('200|GetSubscription|o/p/q|test|-|-', $c, GET => "$subs/$sub");
+logs('404|GetSubscription|o/p|test|-|subscription_not_found', $c,
+     GET => "$subs/x");
+logs('403|GetSubscription|o/p|some|-|permission_denied', $other,
+     GET => "$subs/$sub");
+logs('200|UpdateSubscription|o/p/q|test|-|-', $c, PATCH => "$subs/$sub", {});
+logs('200|PauseSubscription|o/p/q|test|-|-', $c, POST => "$subs/$sub/pause");
+logs('200|ResumeSubscription|o/p/q|test|-|-', $c, POST => "$subs/$sub/resume");
+logs('200|RotateSubscriptionSecret|o/p/q|test|-|-', $c,
+     POST => "$subs/$sub/rotate-secret");
+logs('204|DeleteSubscription|o/p|test|-|-', $c, DELETE => "$subs/$sub");
+logs('405|-|-|-|-|method_not_allowed', $c, PUT => $subs, {});
+
 # by a token: what is known of it goes with the request
 
 for my $sub ('short', 'a"b' . 'long' x 50) {

@@ -15,7 +15,7 @@
 #include "../base/ngx_queues_base_id.h"
 #include "../conf/ngx_queues_conf.h"
 #include "../auth/ngx_queues_auth.h"
-#include "../store/ngx_queues_store.h"
+#include "../store/ngx_queues_store_push.h"
 #include "../http/ngx_queues_http.h"
 
 
@@ -26,9 +26,11 @@ typedef enum {
     NGX_QUEUES_API_UNAUTHENTICATED,
     NGX_QUEUES_API_PERMISSION_DENIED,
     NGX_QUEUES_API_QUEUE_NOT_FOUND,
+    NGX_QUEUES_API_SUBSCRIPTION_NOT_FOUND,
     NGX_QUEUES_API_NOT_FOUND,
     NGX_QUEUES_API_METHOD_NOT_ALLOWED,
     NGX_QUEUES_API_QUEUE_EXISTS,
+    NGX_QUEUES_API_SUBSCRIPTION_EXISTS,
     NGX_QUEUES_API_IDEMPOTENCY_CONFLICT,
     NGX_QUEUES_API_QUEUE_IN_USE,
     NGX_QUEUES_API_REQUEST_TOO_LARGE,
@@ -53,6 +55,19 @@ typedef enum {
 #define NGX_QUEUES_API_DELAY_MAX       900
 
 #define NGX_QUEUES_API_QUEUE_NAME_MAX  80
+
+
+/* the message of an error that two places tell */
+#define NGX_QUEUES_API_NO_SUBSCRIPTION                                        \
+    "There is no subscription \"%V\" in the project."
+
+
+/* the parameters of all lists, the last ones of their queries */
+#define NGX_QUEUES_API_PAGE_NAMES  ngx_string("pageSize"),                    \
+                                   ngx_string("pageToken")
+
+#define NGX_QUEUES_API_PAGE_END                                               \
+    (sizeof("],\"nextPageToken\":\"\"}") + NGX_QUEUES_BASE_HANDLE_TEXT_MAX)
 
 
 /* what a request's body is */
@@ -94,6 +109,8 @@ struct ngx_queues_api_s {
     ngx_str_t                     project;     /* "org/project", in root */
     ngx_str_t                     queue;       /* as in the path, decoded */
     ngx_str_t                     ref;         /* and as the store has it */
+    ngx_str_t                     subscription; /* the same of one */
+    ngx_str_t                     sub;         /* empty: there can be none */
 
     ngx_queues_api_error_e        error;       /* found before the body */
     ngx_uint_t                    invalid_token; /* a JWT was refused */
@@ -118,10 +135,18 @@ struct ngx_queues_api_s {
 extern const ngx_queues_api_route_t  ngx_queues_api_queues_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_messages_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_subscriptions_routes[];
 
 
 /* The content handler of a location with queues_api. */
 ngx_int_t ngx_queues_api_handler(ngx_http_request_t *r);
+
+/*
+ * Finds the route of a request and the names in its path.  NGX_DECLINED with
+ * api->error set where there is none, or NGX_ERROR.
+ */
+ngx_int_t ngx_queues_api_find(ngx_queues_api_t *api,
+    ngx_queues_conf_loc_t *qlcf);
 
 /* Callback of ngx_queues_http_filter_init(). */
 ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
@@ -131,9 +156,9 @@ ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
 ngx_uint_t ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name);
 
 /*
- * The same of a queue that was looked up by its id: NGX_OK, or NGX_DECLINED,
- * also where there is no such queue, so that nothing is told.  NGX_DONE after it
- * has answered that the store is away.
+ * The same of a queue that was looked up by its id, or of a subscription's:
+ * NGX_OK, or NGX_DECLINED, also where there is none, so that nothing is told.
+ * NGX_DONE after it has answered that the store is away.
  */
 ngx_int_t ngx_queues_api_named_permits(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
@@ -143,13 +168,17 @@ ngx_int_t ngx_queues_api_named_permits(ngx_queues_api_t *api,
 ngx_int_t ngx_queues_api_ref(ngx_queues_api_t *api, ngx_str_t *queue,
     ngx_str_t *ref);
 
+/* The same of a subscription; *sub is empty where none can be written so. */
+ngx_int_t ngx_queues_api_sub(ngx_queues_api_t *api, ngx_str_t *subscription,
+    ngx_str_t *sub);
+
 /*
- * Another queue, which a body names as paths do.  NGX_ERROR after it has
- * answered.
+ * A queue that a body names as paths do: the text, where that is not NULL, and
+ * how the store has it.  NGX_ERROR after it has answered.
  */
 ngx_int_t ngx_queues_api_other(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *value, ngx_str_t *prefix,
-    const ngx_str_t *field, ngx_str_t *ref);
+    const ngx_str_t *field, ngx_str_t *text, ngx_str_t *ref);
 
 /*
  * Goes on with next if the principal has the route's permission on that queue
@@ -157,6 +186,21 @@ ngx_int_t ngx_queues_api_other(ngx_queues_api_t *api,
  */
 void ngx_queues_api_with_other(ngx_queues_api_t *api, ngx_str_t *ref,
     ngx_queues_api_start_pt next);
+
+
+/*
+ * The request's Idempotency-Key.  NGX_OK with *once, or with NULL where there
+ * is none; NGX_ERROR after it has answered.
+ */
+ngx_int_t ngx_queues_api_idempotency(ngx_queues_api_t *api, const char *call,
+    ngx_queues_store_once_t **once);
+
+/*
+ * A new resource's ids: id has NGX_QUEUES_BASE_SHORT_LEN bytes, uuid
+ * NGX_QUEUES_BASE_UUID_LEN.  NGX_ERROR after it has answered.
+ */
+ngx_int_t ngx_queues_api_new_id(ngx_queues_api_t *api, u_char *id,
+    u_char *uuid);
 
 
 /*
@@ -183,6 +227,12 @@ void ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
 /* Answers the outcome of a store operation that was not OK. */
 void ngx_queues_api_store_error(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
+
+/*
+ * Answers that there is no such queue as api->queue; name is the field that
+ * named it, or NULL.
+ */
+void ngx_queues_api_no_queue(ngx_queues_api_t *api, const ngx_str_t *name);
 
 /* Answers 503 for a worker that is out of memory. */
 void ngx_queues_api_no_memory(ngx_queues_api_t *api);
@@ -237,6 +287,24 @@ ngx_int_t ngx_queues_api_query(ngx_queues_api_t *api, const ngx_str_t *names,
 ngx_int_t ngx_queues_api_query_integer(ngx_queues_api_t *api,
     ngx_str_t *value, const ngx_str_t *name, ngx_uint_t min, ngx_uint_t max,
     ngx_uint_t *n);
+
+
+/*
+ * Pages of lists.  kind, a constant, tells the lists of a project apart: their
+ * tokens are not each other's.  Reads pageSize and pageToken, the two values
+ * of the query: *after is the last one of the page before.  NGX_ERROR after it
+ * has answered.
+ */
+ngx_int_t ngx_queues_api_page(ngx_queues_api_t *api, const char *kind,
+    ngx_str_t *values, ngx_uint_t *size, ngx_str_t *after);
+
+/*
+ * Writes the end of a page's answer, NGX_QUEUES_API_PAGE_END bytes at most, and
+ * returns the end; last is NULL where no page follows.  NULL after it has
+ * answered.
+ */
+u_char *ngx_queues_api_page_end(ngx_queues_api_t *api, const char *kind,
+    u_char *p, ngx_str_t *last);
 
 
 /* Room for an answer in the request's pool; NULL after it has answered. */

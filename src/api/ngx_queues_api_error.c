@@ -30,9 +30,11 @@ static const ngx_queues_api_code_t  ngx_queues_api_codes[] = {
     { 401, ngx_string("unauthenticated") },
     { 403, ngx_string("permission_denied") },
     { 404, ngx_string("queue_not_found") },
+    { 404, ngx_string("subscription_not_found") },
     { 404, ngx_string("not_found") },
     { 405, ngx_string("method_not_allowed") },
     { 409, ngx_string("queue_exists") },
+    { 409, ngx_string("subscription_exists") },
     { 409, ngx_string("idempotency_conflict") },
     { 409, ngx_string("queue_in_use") },
     { 413, ngx_string("request_too_large") },
@@ -113,9 +115,7 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
     switch (result->code) {
 
     case NGX_QUEUES_STORE_NO_QUEUE:
-        ngx_queues_api_error(api, NGX_QUEUES_API_QUEUE_NOT_FOUND, NULL,
-                             "There is no queue \"%V\" in the project.",
-                             &api->queue);
+        ngx_queues_api_no_queue(api, NULL);
         return;
 
     case NGX_QUEUES_STORE_EXISTS:
@@ -127,6 +127,17 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
         ngx_queues_api_error(api, NGX_QUEUES_API_QUEUE_IN_USE, NULL,
                              "Another queue has this one as its dead-letter "
                              "queue.");
+        return;
+
+    case NGX_QUEUES_STORE_NO_SUBSCRIPTION:
+        ngx_queues_api_error(api, NGX_QUEUES_API_SUBSCRIPTION_NOT_FOUND, NULL,
+                             NGX_QUEUES_API_NO_SUBSCRIPTION,
+                             &api->subscription);
+        return;
+
+    case NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS:
+        ngx_queues_api_error(api, NGX_QUEUES_API_SUBSCRIPTION_EXISTS, NULL,
+                             "The queue has a subscription.");
         return;
 
     case NGX_QUEUES_STORE_CONFLICT:
@@ -147,6 +158,22 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
         ngx_queues_api_error(api, NGX_QUEUES_API_INTERNAL, NULL,
                              "The request could not be carried out.");
     }
+}
+
+
+void
+ngx_queues_api_no_queue(ngx_queues_api_t *api, const ngx_str_t *name)
+{
+    ngx_str_t  field;
+
+    if (name) {
+        field = *name;
+    }
+
+    ngx_queues_api_error(api, NGX_QUEUES_API_QUEUE_NOT_FOUND,
+                         name ? &field : NULL,
+                         "There is no queue \"%V\" in the project.",
+                         &api->queue);
 }
 
 

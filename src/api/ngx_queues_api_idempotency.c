@@ -1,5 +1,5 @@
 
-#include "ngx_queues_api_queues.h"
+#include "ngx_queues_api.h"
 
 #include <openssl/evp.h>
 

@@ -54,7 +54,7 @@ ngx_queues_api_policy(ngx_queues_api_t *api,
         != NGX_OK
         || ngx_queues_api_other(api, &values[NGX_QUEUES_API_POLICY_QUEUE],
                                 prefix, &names[NGX_QUEUES_API_POLICY_QUEUE],
-                                &settings->dead_letter)
+                                NULL, &settings->dead_letter)
            != NGX_OK)
     {
         return NGX_ERROR;

@@ -152,28 +152,13 @@ ngx_queues_api_create(ngx_queues_api_t *api)
 static void
 ngx_queues_api_create_try(ngx_queues_api_t *api)
 {
-    u_char                    uuid[NGX_QUEUES_BASE_UUID_SIZE];
-    u_char                    random[NGX_QUEUES_BASE_UUID_RANDOM];
-    ngx_time_t               *tp;
     ngx_queues_api_create_t  *create;
 
     create = api->data;
 
-    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
-        ngx_queues_api_no_memory(api);
+    if (ngx_queues_api_new_id(api, create->id, create->uuid) != NGX_OK) {
         return;
     }
-
-    /* the time in an id is for people: nothing depends on it */
-
-    tp = ngx_timeofday();
-
-    ngx_queues_base_uuid_make(uuid, (uint64_t) tp->sec * 1000 + tp->msec,
-                              random);
-
-    (void) ngx_queues_base_uuid_print(create->uuid, uuid);
-    (void) ngx_queues_base_short_print(create->id,
-                                       ngx_queues_base_short_id(uuid));
 
     create->queue.id.len = NGX_QUEUES_BASE_SHORT_LEN;
     create->queue.id.data = create->id;

@@ -37,13 +37,6 @@ ngx_int_t ngx_queues_api_policy(ngx_queues_api_t *api,
     ngx_queues_store_settings_t *settings);
 void ngx_queues_api_policy_error(ngx_queues_api_t *api, const char *what);
 
-/*
- * The request's Idempotency-Key.  NGX_OK with *once, or with NULL where there
- * is none; NGX_ERROR after it has answered.
- */
-ngx_int_t ngx_queues_api_idempotency(ngx_queues_api_t *api, const char *call,
-    ngx_queues_store_once_t **once);
-
 /* Writes a queue, with its counts where they are not NULL. */
 size_t ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue);
 u_char *ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,

@@ -50,7 +50,7 @@ ngx_queues_api_redrive(ngx_queues_api_t *api)
 
     if (value.type != NGX_QUEUES_BASE_JSON_NULL
         && ngx_queues_api_other(api, &value, NULL,
-                                &ngx_queues_api_redrive_names[0],
+                                &ngx_queues_api_redrive_names[0], NULL,
                                 &redrive->destination)
            != NGX_OK)
     {

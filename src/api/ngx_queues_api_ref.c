@@ -69,36 +69,85 @@ ngx_queues_api_ref(ngx_queues_api_t *api, ngx_str_t *queue, ngx_str_t *ref)
 }
 
 
+/* a subscription has no name, so a UUID in any letters is one */
+
+ngx_int_t
+ngx_queues_api_sub(ngx_queues_api_t *api, ngx_str_t *subscription,
+    ngx_str_t *sub)
+{
+    u_char     *p;
+    u_char      uuid[NGX_QUEUES_BASE_UUID_SIZE];
+    uint64_t    id;
+    ngx_str_t   text;
+
+    ngx_str_null(sub);
+
+    p = ngx_pnalloc(api->op->pool, 1 + NGX_QUEUES_BASE_SHORT_LEN
+                                   + NGX_QUEUES_BASE_UUID_LEN);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    sub->data = p;
+
+    if (ngx_queues_base_uuid_parse(subscription, uuid) == NGX_OK) {
+        *p++ = 'u';
+        p = ngx_queues_base_short_print(p, ngx_queues_base_short_id(uuid));
+        p = ngx_queues_base_uuid_print(p, uuid);
+
+    } else if (subscription->len > sizeof("qsb_") - 1
+               && ngx_memcmp(subscription->data, "qsb_", sizeof("qsb_") - 1)
+                  == 0)
+    {
+        text.data = subscription->data + sizeof("qsb_") - 1;
+        text.len = subscription->len - (sizeof("qsb_") - 1);
+
+        if (ngx_queues_base_short_parse(&text, &id) == NGX_OK) {
+            *p++ = 'q';
+            p = ngx_queues_base_short_print(p, id);
+        }
+    }
+
+    sub->len = p - sub->data;
+
+    return NGX_OK;
+}
+
+
 ngx_int_t
 ngx_queues_api_other(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *value, ngx_str_t *prefix,
-    const ngx_str_t *field, ngx_str_t *ref)
+    const ngx_str_t *field, ngx_str_t *text, ngx_str_t *ref)
 {
-    ngx_str_t  text;
+    ngx_str_t  name;
 
     if (value->type != NGX_QUEUES_BASE_JSON_STRING) {
         goto invalid;
     }
 
-    text.data = ngx_queues_api_alloc(api, value->raw.len + 1);
-    if (text.data == NULL) {
+    name.data = ngx_queues_api_alloc(api, value->raw.len + 1);
+    if (name.data == NULL) {
         return NGX_ERROR;
     }
 
-    text.len = ngx_queues_base_json_decode(text.data, &value->raw)
-               - text.data;
+    name.len = ngx_queues_base_json_decode(name.data, &value->raw)
+               - name.data;
 
     /* all ids have the letters of names */
 
-    if (ngx_queues_base_name_check(&text, NGX_QUEUES_API_QUEUE_NAME_MAX)
+    if (ngx_queues_base_name_check(&name, NGX_QUEUES_API_QUEUE_NAME_MAX)
         != NGX_OK)
     {
         goto invalid;
     }
 
-    if (ngx_queues_api_ref(api, &text, ref) != NGX_OK) {
+    if (ngx_queues_api_ref(api, &name, ref) != NGX_OK) {
         ngx_queues_api_no_memory(api);
         return NGX_ERROR;
+    }
+
+    if (text) {
+        *text = name;
     }
 
     return NGX_OK;
@@ -109,6 +158,32 @@ invalid:
                            "must be the id or name of a queue");
 
     return NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_queues_api_new_id(ngx_queues_api_t *api, u_char *id, u_char *uuid)
+{
+    u_char       bytes[NGX_QUEUES_BASE_UUID_SIZE];
+    u_char       random[NGX_QUEUES_BASE_UUID_RANDOM];
+    ngx_time_t  *tp;
+
+    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+        ngx_queues_api_no_memory(api);
+        return NGX_ERROR;
+    }
+
+    /* the time in an id is for people: at most a list's order depends on it */
+
+    tp = ngx_timeofday();
+
+    ngx_queues_base_uuid_make(bytes, (uint64_t) tp->sec * 1000 + tp->msec,
+                              random);
+
+    (void) ngx_queues_base_uuid_print(uuid, bytes);
+    (void) ngx_queues_base_short_print(id, ngx_queues_base_short_id(bytes));
+
+    return NGX_OK;
 }
 
 
@@ -172,18 +247,21 @@ ngx_int_t
 ngx_queues_api_named_permits(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
+    ngx_str_t  *name;
+
     if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {
         ngx_queues_api_store_error(api, result);
         return NGX_DONE;
     }
 
-    if (result->code == NGX_QUEUES_STORE_OK
-        && ngx_queues_api_permits(api, &result->queues[0].name))
-    {
-        return NGX_OK;
+    if (result->code != NGX_QUEUES_STORE_OK) {
+        return NGX_DECLINED;
     }
 
-    return NGX_DECLINED;
+    name = result->nsubscriptions ? &result->subscriptions[0].queue_name
+                                  : &result->queues[0].name;
+
+    return ngx_queues_api_permits(api, name) ? NGX_OK : NGX_DECLINED;
 }
 
 
@@ -195,6 +273,6 @@ ngx_queues_api_other_denied(ngx_queues_api_t *api)
     permission = api->route->permission;
 
     ngx_queues_api_error(api, NGX_QUEUES_API_PERMISSION_DENIED, NULL,
-                         "The credential lacks the permission %V on the other "
-                         "queue that the request names.", &permission);
+                         "The credential lacks the permission %V on a queue "
+                         "that the request names.", &permission);
 }

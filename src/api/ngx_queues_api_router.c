@@ -2,36 +2,15 @@
 #include "ngx_queues_api.h"
 
 
-#define NGX_QUEUES_API_CAPTURES      3     /* org, project, queue */
-#define NGX_QUEUES_API_NAME_MAX      64    /* of organizations and projects */
-
-
-static ngx_int_t ngx_queues_api_find(ngx_queues_api_t *api,
-    ngx_queues_conf_loc_t *qlcf);
-static void ngx_queues_api_note(ngx_queues_api_t *api, ngx_str_t *captures);
-static ngx_int_t ngx_queues_api_match(ngx_queues_api_t *api,
-    ngx_queues_conf_loc_t *qlcf, ngx_queues_base_path_t *path,
-    ngx_str_t *captures);
-static ngx_int_t ngx_queues_api_names(ngx_queues_api_t *api,
-    ngx_str_t *captures);
 static ngx_int_t ngx_queues_api_authorize(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
+static ngx_int_t ngx_queues_api_check(ngx_queues_api_t *api);
 static ngx_int_t ngx_queues_api_check_body(ngx_queues_api_t *api);
 static void ngx_queues_api_refuse(ngx_queues_http_op_t *op);
 static ngx_uint_t ngx_queues_api_unnamed(ngx_queues_api_t *api);
 static void ngx_queues_api_run(ngx_queues_http_op_t *op);
 static void ngx_queues_api_named(void *data,
     ngx_queues_store_result_t *result);
-
-
-/* the most frequent first */
-
-static const ngx_queues_api_route_t  *ngx_queues_api_tables[] = {
-    ngx_queues_api_messages_routes,
-    ngx_queues_api_receipts_routes,
-    ngx_queues_api_queues_routes,
-    NULL
-};
 
 
 ngx_int_t
@@ -69,12 +48,8 @@ ngx_queues_api_handler(ngx_http_request_t *r)
         rc = ngx_queues_api_authorize(api, qlcf);
     }
 
-    if (rc == NGX_OK && !ngx_queues_api_unnamed(api)) {
-        rc = ngx_queues_api_limit(api);
-    }
-
     if (rc == NGX_OK) {
-        rc = ngx_queues_api_check_body(api);
+        rc = ngx_queues_api_check(api);
     }
 
     if (rc == NGX_DECLINED) {
@@ -93,170 +68,7 @@ ngx_queues_api_handler(ngx_http_request_t *r)
 }
 
 
-/*
- * Finds the route and the names in the path.  Like the two checks after it,
- * returns NGX_DECLINED with api->error set, or NGX_ERROR.
- */
-
-static ngx_int_t
-ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
-{
-    u_char                  *buf;
-    ngx_int_t                rc;
-    ngx_str_t                captures[NGX_QUEUES_API_CAPTURES];
-    ngx_http_request_t      *r;
-    ngx_queues_base_path_t   path;
-
-    r = api->op->request;
-
-    buf = ngx_pnalloc(r->pool, r->unparsed_uri.len);
-    if (buf == NULL) {
-        return NGX_ERROR;
-    }
-
-    api->error = NGX_QUEUES_API_NOT_FOUND;
-
-    rc = ngx_queues_base_path_split(&r->unparsed_uri, buf, &path);
-
-    if (rc == NGX_ERROR) {
-        api->error = NGX_QUEUES_API_INVALID_ARGUMENT;
-    }
-
-    if (rc != NGX_OK) {
-        return NGX_DECLINED;
-    }
-
-    ngx_memzero(captures, sizeof(captures));
-
-    rc = ngx_queues_api_match(api, qlcf, &path, captures);
-
-    if (rc == NGX_OK) {
-        ngx_queues_api_note(api, captures);
-    }
-
-    if (rc != NGX_OK || captures[0].len == 0) {
-        return rc;
-    }
-
-    return ngx_queues_api_names(api, captures);
-}
-
-
-/* Captures are in the request's pool, what a route is called is constant. */
-
-static void
-ngx_queues_api_note(ngx_queues_api_t *api, ngx_str_t *captures)
-{
-    ngx_uint_t               i;
-    ngx_queues_http_note_t  *note;
-
-    note = api->op->note;
-
-    note->operation = &api->route->name;
-
-    for (i = 0; i < NGX_QUEUES_HTTP_NAMES; i++) {
-        note->names[i] = captures[i];
-    }
-}
-
-
-static ngx_int_t
-ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
-    ngx_queues_base_path_t *path, ngx_str_t *captures)
-{
-    ngx_str_t                      template;
-    ngx_uint_t                     i, method;
-    const ngx_queues_api_route_t  *route;
-
-    method = api->op->request->method;
-
-    if (method == NGX_HTTP_HEAD) {
-        method = NGX_HTTP_GET;
-    }
-
-    for (i = 0; ngx_queues_api_tables[i]; i++) {
-
-        for (route = ngx_queues_api_tables[i]; route->method; route++) {
-
-            if (!(route->group & qlcf->api)) {
-                continue;
-            }
-
-            template = route->path;
-
-            if (ngx_queues_base_path_match(path, &template, captures)
-                != NGX_OK)
-            {
-                continue;
-            }
-
-            api->groups |= route->group;
-
-            if (route->method == method) {
-                api->route = route;
-                return NGX_OK;
-            }
-
-            api->allow |= route->method;
-        }
-    }
-
-    if (api->allow) {
-        api->error = NGX_QUEUES_API_METHOD_NOT_ALLOWED;
-    }
-
-    return NGX_DECLINED;
-}
-
-
-static ngx_int_t
-ngx_queues_api_names(ngx_queues_api_t *api, ngx_str_t *captures)
-{
-    u_char     *p;
-    ngx_str_t  *org, *project;
-
-    org = &captures[0];
-    project = &captures[1];
-
-    if (ngx_queues_base_name_check(org, NGX_QUEUES_API_NAME_MAX) != NGX_OK
-        || ngx_queues_base_name_check(project, NGX_QUEUES_API_NAME_MAX)
-           != NGX_OK)
-    {
-        return NGX_DECLINED;
-    }
-
-    api->root.len = sizeof(NGX_QUEUES_STORE_ROOT_PREFIX) - 1
-                    + org->len + 1 + project->len + 1;
-
-    p = ngx_pnalloc(api->op->pool, api->root.len);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    api->root.data = p;
-
-    p = ngx_cpymem(p, NGX_QUEUES_STORE_ROOT_PREFIX,
-                   sizeof(NGX_QUEUES_STORE_ROOT_PREFIX) - 1);
-
-    api->project.data = p;
-
-    p = ngx_cpymem(p, org->data, org->len);
-    *p++ = '/';
-    p = ngx_cpymem(p, project->data, project->len);
-
-    api->project.len = p - api->project.data;
-
-    *p = '}';
-
-    if (captures[2].len == 0) {
-        return NGX_OK;
-    }
-
-    api->queue = captures[2];
-
-    return ngx_queues_api_ref(api, &api->queue, &api->ref);
-}
-
+/* like the checks after it, NGX_DECLINED with api->error set, or NGX_ERROR */
 
 static ngx_int_t
 ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
@@ -314,6 +126,12 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
         return NGX_DECLINED;
     }
 
+    if (api->scope == NGX_QUEUES_BASE_GLOB_SOME
+        && api->subscription.len && api->sub.len == 0)
+    {
+        return NGX_DECLINED;
+    }
+
     return NGX_OK;
 }
 
@@ -344,6 +162,24 @@ ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name)
     permission = api->route->permission;
 
     return ngx_queues_auth_permits(api->principal, &permission, &resource);
+}
+
+
+static ngx_int_t
+ngx_queues_api_check(ngx_queues_api_t *api)
+{
+    if (!ngx_queues_api_unnamed(api)
+        && ngx_queues_api_limit(api) != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (api->subscription.len && api->sub.len == 0) {
+        api->error = NGX_QUEUES_API_SUBSCRIPTION_NOT_FOUND;
+        return NGX_DECLINED;
+    }
+
+    return ngx_queues_api_check_body(api);
 }
 
 
@@ -400,6 +236,12 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
                              "\"Authorization: Bearer ...\".");
         return;
 
+    case NGX_QUEUES_API_SUBSCRIPTION_NOT_FOUND:
+        ngx_queues_api_error(api, api->error, NULL,
+                             NGX_QUEUES_API_NO_SUBSCRIPTION,
+                             &api->subscription);
+        return;
+
     case NGX_QUEUES_API_METHOD_NOT_ALLOWED:
         ngx_queues_api_error(api, api->error, NULL,
                              "This path does not have the method %V.",
@@ -436,16 +278,15 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
 
 
 /*
- * An id does not tell whether the principal may use the queue where it may
- * not use all of them: the queue's name does.
+ * An id, of a queue or of a subscription, does not tell whether the principal
+ * may use the queue where it may not use all of them: the queue's name does.
  */
 
 static ngx_uint_t
 ngx_queues_api_unnamed(ngx_queues_api_t *api)
 {
     return api->scope != NGX_QUEUES_BASE_GLOB_ALL
-           && api->ref.len
-           && api->ref.data[0] != 'n';
+           && (api->sub.len || (api->ref.len && api->ref.data[0] != 'n'));
 }
 
 
@@ -453,6 +294,8 @@ static void
 ngx_queues_api_run(ngx_queues_http_op_t *op)
 {
     ngx_queues_api_t *api = op->data;
+
+    ngx_int_t  rc;
 
     if (api->route->max && op->body.len > api->route->max) {
         api->error = NGX_QUEUES_API_REQUEST_TOO_LARGE;
@@ -465,9 +308,13 @@ ngx_queues_api_run(ngx_queues_http_op_t *op)
         return;
     }
 
-    ngx_queues_api_started(api,
-        ngx_queues_store_queue_get(&api->root, &api->ref,
-                                   ngx_queues_api_named, api));
+    rc = api->sub.len
+         ? ngx_queues_store_subscription_get(&api->root, &api->sub,
+                                             ngx_queues_api_named, api)
+         : ngx_queues_store_queue_get(&api->root, &api->ref,
+                                      ngx_queues_api_named, api);
+
+    ngx_queues_api_started(api, rc);
 }
 
 
