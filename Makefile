@@ -194,8 +194,8 @@ $(BUILD)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h src/*/*.[ch]) \
 
 
 soak: install-test $(MODULE)
-	@TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)' \
-	    t/soak/run
+	@export TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)'; \
+	    t/soak/run && t/soak/push
 
 bench: install-test $(MODULE)
 	@NGINX_BINARY='$(NGINX_BINARY)' MODULE='$(MODULE)' t/bench/run

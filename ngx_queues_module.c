@@ -12,6 +12,7 @@
 #include "src/store/ngx_queues_store.h"
 #include "src/http/ngx_queues_http.h"
 #include "src/api/ngx_queues_api.h"
+#include "src/push/ngx_queues_push.h"
 
 
 static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -19,6 +20,7 @@ static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_queues_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_queues_init_process(ngx_cycle_t *cycle);
 static void ngx_queues_exit_process(ngx_cycle_t *cycle);
+static void ngx_queues_wake(ngx_str_t *root, ngx_str_t *id);
 
 
 static ngx_command_t  ngx_queues_commands[] = {
@@ -329,12 +331,23 @@ ngx_queues_init_process(ngx_cycle_t *cycle)
     }
 
     if (ngx_queues_http_wait_init(cycle) != NGX_OK
-        || ngx_queues_store_maintain_init(cycle) != NGX_OK)
+        || ngx_queues_store_maintain_init(cycle) != NGX_OK
+        || ngx_queues_push_init(cycle, &qmcf->push) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    return ngx_queues_redis_init(cycle, &qmcf->redis, ngx_queues_http_wake);
+    return ngx_queues_redis_init(cycle, &qmcf->redis, ngx_queues_wake);
+}
+
+
+/* hints are for those who wait for messages, and for those who deliver them */
+
+static void
+ngx_queues_wake(ngx_str_t *root, ngx_str_t *id)
+{
+    ngx_queues_http_wake(root, id);
+    ngx_queues_push_wake(root, id);
 }
 
 
@@ -350,6 +363,7 @@ ngx_queues_exit_process(ngx_cycle_t *cycle)
     }
 
     ngx_queues_redis_exit(cycle);
+    ngx_queues_push_exit(cycle);
     ngx_queues_store_maintain_exit(cycle);
     ngx_queues_http_wait_exit(cycle);
 }

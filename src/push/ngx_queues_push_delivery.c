@@ -1,0 +1,456 @@
+
+#include "ngx_queues_push_engine.h"
+
+
+static ngx_queues_push_delivery_t *ngx_queues_push_delivery_create(
+    ngx_queues_push_job_t *job, ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_push_delivery_body(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result);
+static ngx_int_t ngx_queues_push_delivery_start(
+    ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_delivery_done(void *data,
+    ngx_queues_push_answer_t *answer);
+static void ngx_queues_push_delivery_closed(ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
+    ngx_queues_push_delivery_t *d);
+static ngx_uint_t ngx_queues_push_window(ngx_queues_push_job_t *job);
+static void ngx_queues_push_delivery_abort(ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_delivery_log(ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_given_back(void *data,
+    ngx_queues_store_result_t *result);
+
+
+ngx_int_t
+ngx_queues_push_deliver(ngx_queues_push_job_t *job,
+    ngx_queues_store_result_t *result)
+{
+    u_char                       text[NGX_QUEUES_STORE_LAST_ERROR];
+    ngx_queues_push_answer_t     answer;
+    ngx_queues_push_delivery_t  *d;
+
+    d = ngx_queues_push_delivery_create(job, result);
+
+    if (d == NULL) {
+        ngx_queues_push_give_back(job, result);
+        return NGX_ERROR;
+    }
+
+    ngx_queue_insert_tail(&ngx_queues_push_engine.deliveries, &d->all);
+
+    d->job = job;
+    ngx_queue_insert_tail(&job->deliveries, &d->queue);
+
+    ngx_queues_push_slot_take(job);
+
+    if (d->config->wrong) {
+
+        /* the rules are others than when it was set: no connection is made */
+
+        ngx_memzero(&answer, sizeof(ngx_queues_push_answer_t));
+        ngx_memzero(text, sizeof(text));
+
+        (void) ngx_snprintf(text, sizeof(text) - 1, "The URL %s.%Z",
+                            d->config->wrong);
+
+        answer.class = NGX_QUEUES_PUSH_REFUSED;
+        answer.reason = (const char *) text;
+
+        ngx_queues_push_delivery_done(d, &answer);
+
+        return NGX_OK;
+    }
+
+    if (ngx_queues_push_delivery_start(d) != NGX_OK) {
+        d->undo = 1;
+
+        ngx_queues_push_delivery_closed(d);
+        ngx_queues_push_settle(d, NULL);
+
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_queues_push_delivery_t *
+ngx_queues_push_delivery_create(ngx_queues_push_job_t *job,
+    ngx_queues_store_result_t *result)
+{
+    u_char                       uuid[NGX_QUEUES_BASE_UUID_SIZE];
+    u_char                       random[NGX_QUEUES_BASE_UUID_RANDOM];
+    ngx_uint_t                   i;
+    ngx_queues_push_delivery_t  *d;
+    ngx_queues_store_message_t  *m;
+
+    if (result->nmessages > NGX_QUEUES_STORE_BATCH_MAX
+        || ngx_queues_store_random(random, sizeof(random)) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    d = ngx_calloc(sizeof(ngx_queues_push_delivery_t), ngx_cycle->log);
+    if (d == NULL) {
+        return NULL;
+    }
+
+    ngx_memcpy(d->id, job->id, NGX_QUEUES_PUSH_ID_LEN);
+
+    d->format = &ngx_queues_push_format_queues;
+
+    d->place = result->place;
+    d->token = result->token;
+    d->now = result->now;
+    d->since = ngx_current_msec;
+
+    d->until = ngx_current_msec
+               + ngx_max((ngx_msec_t) result->visibility * 1000,
+                         job->config->timeout + 30000);
+
+    ngx_queues_base_uuid_make(uuid, d->now, random);
+    (void) ngx_queues_base_uuid_print(d->uuid, uuid);
+
+    /* of a queue without visibility timeout: the store has the same */
+
+    d->longest = result->visibility ? (uint64_t) result->visibility * 1000
+                                    : 1000;
+
+    d->nmessages = result->nmessages;
+
+    for (i = 0; i < d->nmessages; i++) {
+        m = &result->messages[i];
+
+        d->messages[i].spot = m->spot;
+        d->messages[i].count = m->count;
+
+        (void) ngx_queues_store_message_id(d->messages[i].id,
+                                           &m->origin.place, &m->origin.spot);
+    }
+
+    if (ngx_queues_push_delivery_body(d, result) != NGX_OK) {
+        ngx_free(d);
+        return NULL;
+    }
+
+    d->window = ngx_queues_push_window(job);
+
+    d->config = job->config;
+    d->config->refs++;
+
+    d->project = job->project;
+    ngx_queues_push_project_hold(d->project);
+
+    return d;
+}
+
+
+static ngx_int_t
+ngx_queues_push_delivery_body(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result)
+{
+    size_t   size;
+    u_char  *p;
+
+    size = d->format->length(result);
+
+    d->body.data = ngx_alloc(size, ngx_cycle->log);
+    if (d->body.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = d->format->print(d->body.data, d, result);
+
+    d->body.len = p - d->body.data;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_queues_push_delivery_start(ngx_queues_push_delivery_t *d)
+{
+    ngx_queues_push_request_t  request;
+
+    ngx_memzero(&request, sizeof(ngx_queues_push_request_t));
+
+    request.conf = ngx_queues_push_engine.conf;
+    request.endpoint = &d->config->endpoint;
+    request.timeout = d->config->timeout;
+    request.body = d->body;
+    request.lines = d->format->lines;
+    request.lines_max = d->format->lines_length();
+    request.done = ngx_queues_push_delivery_done;
+    request.data = d;
+
+    d->attempt = ngx_queues_push_attempt_start(&request);
+
+    return d->attempt ? NGX_OK : NGX_ERROR;
+}
+
+
+static void
+ngx_queues_push_delivery_done(void *data, ngx_queues_push_answer_t *answer)
+{
+    ngx_queues_push_job_t       *job;
+    ngx_queues_push_delivery_t  *d = data;
+
+    d->attempt = NULL;
+    job = d->job;
+
+    ngx_queues_push_judge(d, answer);
+    ngx_queues_push_delivery_log(d);
+
+    ngx_queues_push_delivery_closed(d);
+
+    if (job) {
+        ngx_queues_push_delivery_learn(job, d);
+
+    } else if (d->throttled) {
+
+        /* for whoever owns the subscription next */
+
+        d->window = d->window ? d->window : d->config->concurrency;
+        d->window = ngx_max(d->window / 2, 1);
+    }
+
+    ngx_queues_push_settle(d, job);
+}
+
+
+/* the attempt is over: others may have its slot */
+
+static void
+ngx_queues_push_delivery_closed(ngx_queues_push_delivery_t *d)
+{
+    if (d->body.data) {
+        ngx_free(d->body.data);
+        d->body.data = NULL;
+    }
+
+    if (d->job) {
+        ngx_queues_push_delivery_detach(d);
+    }
+
+    ngx_queues_push_slot_free();
+}
+
+
+void
+ngx_queues_push_delivery_detach(ngx_queues_push_delivery_t *d)
+{
+    ngx_queues_push_slot_leave(d->job);
+
+    ngx_queue_remove(&d->queue);
+    d->job = NULL;
+}
+
+
+/* an endpoint that is overloaded gets less at once, and more by and by */
+
+static void
+ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
+    ngx_queues_push_delivery_t *d)
+{
+    if (d->throttled) {
+        job->window = ngx_max(job->window / 2, 1);
+
+    } else if (d->success && job->window < job->config->concurrency) {
+        job->window++;
+    }
+
+    d->window = ngx_queues_push_window(job);
+
+    ngx_queues_push_job_slow(job, d->class == NGX_QUEUES_PUSH_TIMEOUT);
+}
+
+
+/* as the store has it */
+
+static ngx_uint_t
+ngx_queues_push_window(ngx_queues_push_job_t *job)
+{
+    return (job->window < job->config->concurrency) ? job->window : 0;
+}
+
+
+static void
+ngx_queues_push_delivery_log(ngx_queues_push_delivery_t *d)
+{
+    if (d->success) {
+        ngx_log_debug3(NGX_LOG_DEBUG_CORE, ngx_cycle->log, 0,
+                       "queues push delivery %*s status:%ui",
+                       (size_t) NGX_QUEUES_BASE_UUID_LEN, d->uuid, d->status);
+        return;
+    }
+
+    /* what an endpoint says is for its owner to read, and not for the log */
+
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "delivery %*s of \"qsb_%*s\" of \"%V\" failed: %V %ui",
+                  (size_t) NGX_QUEUES_BASE_UUID_LEN, d->uuid,
+                  (size_t) NGX_QUEUES_PUSH_ID_LEN, d->id, &d->project->root,
+                  &ngx_queues_push_classes[d->class], d->status);
+}
+
+
+void
+ngx_queues_push_delivery_free(ngx_queues_push_delivery_t *d)
+{
+    if (d->job) {
+        ngx_queues_push_delivery_detach(d);
+    }
+
+    if (d->timer.timer_set) {
+        ngx_del_timer(&d->timer);
+    }
+
+    if (d->unsettled) {
+        ngx_queues_push_engine.unsettled--;
+    }
+
+    if (d->body.data) {
+        ngx_free(d->body.data);
+    }
+
+    ngx_queue_remove(&d->all);
+
+    ngx_queues_push_config_release(d->config);
+    ngx_queues_push_project_release(d->project);
+
+    ngx_free(d);
+}
+
+
+void
+ngx_queues_push_deliveries_undo(ngx_queues_push_job_t *job)
+{
+    ngx_queue_t                 *q, *next;
+    ngx_queues_push_delivery_t  *d;
+
+    for (q = ngx_queue_head(&job->deliveries);
+         q != ngx_queue_sentinel(&job->deliveries);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+
+        d = ngx_queue_data(q, ngx_queues_push_delivery_t, queue);
+
+        if (!ngx_queues_push_attempt_sent(d->attempt)) {
+            ngx_queues_push_delivery_detach(d);
+            ngx_queues_push_delivery_abort(d);
+        }
+    }
+}
+
+
+/* of no job any more: nothing was sent, so nothing was received */
+
+static void
+ngx_queues_push_delivery_abort(ngx_queues_push_delivery_t *d)
+{
+    ngx_queues_push_attempt_abort(d->attempt);
+    d->attempt = NULL;
+
+    d->undo = 1;
+
+    ngx_queues_push_delivery_closed(d);
+    ngx_queues_push_settle(d, NULL);
+}
+
+
+/* what was sent comes back when it is visible again */
+
+void
+ngx_queues_push_deliveries_abort(void)
+{
+    ngx_queue_t                 *q, *next;
+    ngx_queues_push_delivery_t  *d;
+
+    for (q = ngx_queue_head(&ngx_queues_push_engine.deliveries);
+         q != ngx_queue_sentinel(&ngx_queues_push_engine.deliveries);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+
+        d = ngx_queue_data(q, ngx_queues_push_delivery_t, all);
+
+        if (d->calling) {
+
+            /* its reply is near */
+
+            continue;
+        }
+
+        if (d->attempt && !ngx_queues_push_attempt_sent(d->attempt)) {
+            ngx_queues_push_delivery_abort(d);
+            continue;
+        }
+
+        if (d->attempt) {
+            ngx_queues_push_attempt_abort(d->attempt);
+            d->attempt = NULL;
+
+            ngx_queues_push_delivery_closed(d);
+        }
+
+        ngx_queues_push_delivery_free(d);
+    }
+}
+
+
+void
+ngx_queues_push_deliveries_exit(void)
+{
+    ngx_queue_t                 *q;
+    ngx_queues_push_delivery_t  *d;
+
+    while (!ngx_queue_empty(&ngx_queues_push_engine.deliveries)) {
+        q = ngx_queue_head(&ngx_queues_push_engine.deliveries);
+        d = ngx_queue_data(q, ngx_queues_push_delivery_t, all);
+
+        if (d->attempt) {
+            ngx_queues_push_attempt_abort(d->attempt);
+            d->attempt = NULL;
+
+            ngx_queues_push_delivery_closed(d);
+        }
+
+        ngx_queues_push_delivery_free(d);
+    }
+}
+
+
+void
+ngx_queues_push_give_back(ngx_queues_push_job_t *job,
+    ngx_queues_store_result_t *result)
+{
+    ngx_uint_t                  i;
+    ngx_queues_base_spot_t      ok[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_queues_store_settle_t   settle;
+
+    ngx_memzero(&settle, sizeof(ngx_queues_store_settle_t));
+
+    settle.id.data = job->id;
+    settle.id.len = NGX_QUEUES_PUSH_ID_LEN;
+    settle.place = result->place;
+    settle.token = result->token;
+    settle.undo = 1;
+    settle.ok = ok;
+    settle.nok = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
+
+    for (i = 0; i < settle.nok; i++) {
+        ok[i] = result->messages[i].spot;
+    }
+
+    /* where it fails they come back when they are visible again */
+
+    (void) ngx_queues_store_push_settle(&job->project->root, &settle, NULL,
+                                        ngx_queues_push_given_back, NULL);
+}
+
+
+static void
+ngx_queues_push_given_back(void *data, ngx_queues_store_result_t *result)
+{
+    /* void */
+}

@@ -1,0 +1,256 @@
+
+#include "ngx_queues_push_engine.h"
+#include "../base/ngx_queues_base_retry.h"
+#include "../base/ngx_queues_base_utf8.h"
+
+
+/* ms: "at once" is a little later, so that nobody is hammered */
+#define NGX_QUEUES_PUSH_AT_ONCE  100
+
+
+static void ngx_queues_push_judge_messages(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer);
+static int64_t ngx_queues_push_judge_after(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer);
+static ngx_queues_push_message_t *ngx_queues_push_judge_first(
+    ngx_queues_push_delivery_t *d, ngx_uint_t n);
+static uint32_t ngx_queues_push_judge_random(void);
+static void ngx_queues_push_judge_text(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer);
+static u_char *ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text,
+    ngx_uint_t max);
+
+
+ngx_str_t  ngx_queues_push_classes[] = {
+    ngx_string("http"),
+    ngx_string("timeout"),
+    ngx_string("connection"),
+    ngx_string("refused"),
+    ngx_string("tls")
+};
+
+
+void
+ngx_queues_push_judge(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer)
+{
+    ngx_uint_t  i;
+
+    d->class = answer->class;
+
+    if (answer->class == NGX_QUEUES_PUSH_HTTP) {
+        d->status = answer->status;
+        d->success = (answer->status >= 200 && answer->status < 300);
+        d->throttled = (answer->status == 429 || answer->status == 503);
+
+    } else {
+        d->throttled = (answer->class == NGX_QUEUES_PUSH_TIMEOUT);
+    }
+
+    if (d->success) {
+        d->format->failed(d, answer);
+
+    } else {
+
+        for (i = 0; i < d->nmessages; i++) {
+            d->messages[i].failed = 1;
+        }
+
+        ngx_queues_push_judge_text(d, answer);
+    }
+
+    ngx_queues_push_judge_messages(d, answer);
+}
+
+
+/*
+ * When those that failed are tried again.  A message of a FIFO queue is before
+ * the later ones of its group, so it takes them with it.
+ */
+
+static void
+ngx_queues_push_judge_messages(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer)
+{
+    int64_t                     after;
+    ngx_uint_t                  i;
+    ngx_queues_push_message_t  *m, *first;
+
+    after = ngx_queues_push_judge_after(d, answer);
+
+    for (i = 0; i < d->nmessages; i++) {
+        m = &d->messages[i];
+        first = ngx_queues_push_judge_first(d, i);
+
+        if (first) {
+            m->failed = 1;
+            m->ms = first->ms;
+
+        } else if (m->failed) {
+            m->ms = (after >= 0) ? (uint64_t) after
+                                 : ngx_queues_base_backoff(m->count, d->longest,
+                                              ngx_queues_push_judge_random());
+        }
+    }
+}
+
+
+/* ms, -1: the endpoint does not say */
+
+static int64_t
+ngx_queues_push_judge_after(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer)
+{
+    int64_t  now, seconds;
+
+    if (answer->class != NGX_QUEUES_PUSH_HTTP
+        || !d->throttled
+        || answer->retry_after.len == 0)
+    {
+        return -1;
+    }
+
+    now = (int64_t) ((d->now + (ngx_current_msec - d->since)) / 1000);
+
+    if (ngx_queues_base_retry_after(&answer->retry_after, now, &seconds)
+        != NGX_OK)
+    {
+        return -1;
+    }
+
+    return ngx_max(seconds * 1000, NGX_QUEUES_PUSH_AT_ONCE);
+}
+
+
+/* an earlier one of its group that has failed */
+
+static ngx_queues_push_message_t *
+ngx_queues_push_judge_first(ngx_queues_push_delivery_t *d, ngx_uint_t n)
+{
+    ngx_uint_t                  i;
+    ngx_queues_push_message_t  *m;
+
+    m = &d->messages[n];
+
+    if (m->spot.kind != NGX_QUEUES_BASE_SPOT_FIFO) {
+        return NULL;
+    }
+
+    for (i = 0; i < n; i++) {
+        if (d->messages[i].failed
+            && d->messages[i].spot.major == m->spot.major)
+        {
+            return &d->messages[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+static uint32_t
+ngx_queues_push_judge_random(void)
+{
+    uint32_t  bits;
+
+    if (ngx_queues_store_random((u_char *) &bits, sizeof(bits)) != NGX_OK) {
+        return (uint32_t) ngx_random();
+    }
+
+    return bits;
+}
+
+
+static void
+ngx_queues_push_judge_text(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer)
+{
+    u_char     *p;
+    ngx_str_t   reason;
+
+    d->message.data = d->text;
+
+    if (answer->class == NGX_QUEUES_PUSH_HTTP) {
+        p = ngx_sprintf(d->text, "The endpoint answered %ui.",
+                        answer->status);
+
+        d->message.len = p - d->text;
+
+        if (answer->body.len) {
+            *p++ = ' ';
+
+            d->message.len++;
+
+            p = ngx_queues_push_judge_clean(p, &answer->body,
+                                            NGX_QUEUES_STORE_LAST_ERROR
+                                            - d->message.len);
+        }
+
+    } else {
+        reason.data = (u_char *) (answer->reason ? answer->reason : "");
+        reason.len = ngx_strlen(reason.data);
+
+        p = ngx_queues_push_judge_clean(d->text, &reason,
+                                        NGX_QUEUES_STORE_LAST_ERROR);
+    }
+
+    if (p > d->text && p[-1] == ' ') {
+        p--;
+    }
+
+    d->message.len = p - d->text;
+}
+
+
+/*
+ * Writes at most so many characters of a text that anybody may have sent, in
+ * one line: blanks and what does not print become one blank, what is no UTF-8
+ * becomes U+FFFD.
+ */
+
+static u_char *
+ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text, ngx_uint_t max)
+{
+    size_t       len;
+    u_char      *s, *last;
+    ngx_uint_t   n, blank;
+
+    s = text->data;
+    last = s + text->len;
+    blank = 1;
+
+    for (n = 0; n < max && s < last; s += len) {
+
+        len = ngx_queues_base_utf8_length(s, last);
+
+        if (len == 0) {
+            len = 1;
+            p = ngx_cpymem(p, "\xef\xbf\xbd", 3);
+
+        } else if (*s <= ' ' || *s == 0x7f
+                   || (*s == 0xc2 && s[1] < 0xa0)
+                   || (len == 3 && *s == 0xe2 && s[1] == 0x80
+                       && s[2] >= 0xa8 && s[2] <= 0xae))
+        {
+            /* controls, separators of lines, and what turns text around */
+
+            if (blank) {
+                continue;
+            }
+
+            *p++ = ' ';
+            blank = 1;
+            n++;
+
+            continue;
+
+        } else {
+            p = ngx_cpymem(p, s, len);
+        }
+
+        blank = 0;
+        n++;
+    }
+
+    return p;
+}

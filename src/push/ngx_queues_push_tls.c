@@ -1,0 +1,128 @@
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+
+#include "ngx_queues_push_client.h"
+
+
+static void ngx_queues_push_tls_handler(ngx_event_t *ev);
+static void ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a);
+static const char *ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a);
+
+
+void
+ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a)
+{
+    ngx_connection_t  *c;
+
+    c = a->connection;
+
+    a->state = NGX_QUEUES_PUSH_HANDSHAKE;
+
+    if (ngx_ssl_create_connection(a->request.conf->ssl, c,
+                                  NGX_SSL_BUFFER|NGX_SSL_CLIENT)
+        != NGX_OK)
+    {
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS,
+                                     "TLS could not be prepared.");
+        return;
+    }
+
+    if (SSL_set_tlsext_host_name(c->ssl->connection, (char *) a->host.data)
+        == 0)
+    {
+        ngx_ssl_error(NGX_LOG_INFO, c->log, 0,
+                      "SSL_set_tlsext_host_name(\"%s\") failed", a->host.data);
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS,
+                                     "TLS could not be prepared.");
+        return;
+    }
+
+    ngx_queues_push_tls_handshake(a);
+}
+
+
+/* nginx's own one would pass over c->close */
+
+static void
+ngx_queues_push_tls_handler(ngx_event_t *ev)
+{
+    ngx_connection_t           *c;
+    ngx_queues_push_attempt_t  *a;
+
+    c = ev->data;
+    a = c->data;
+
+    if (c->close) {
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+                                     "The delivery was ended by a shutdown.");
+        return;
+    }
+
+    ngx_queues_push_tls_handshake(a);
+}
+
+
+static void
+ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a)
+{
+    ngx_int_t          rc;
+    const char        *reason;
+    ngx_connection_t  *c;
+
+    c = a->connection;
+
+    rc = ngx_ssl_handshake(c);
+
+    if (rc == NGX_AGAIN) {
+        c->read->handler = ngx_queues_push_tls_handler;
+        c->write->handler = ngx_queues_push_tls_handler;
+        return;
+    }
+
+    if (rc != NGX_OK) {
+        reason = c->read->error ? "The TLS handshake with the endpoint failed."
+                                : "The endpoint broke off the TLS handshake.";
+
+        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_TLS, reason);
+        return;
+    }
+
+    reason = ngx_queues_push_tls_verify(a);
+
+    if (reason) {
+        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_TLS, reason);
+        return;
+    }
+
+    if (a->limit.timer_set) {
+        ngx_del_timer(&a->limit);
+    }
+
+    ngx_queues_push_send_start(a);
+}
+
+
+static const char *
+ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a)
+{
+    long               rc;
+    ngx_connection_t  *c;
+
+    c = a->connection;
+
+    rc = SSL_get_verify_result(c->ssl->connection);
+
+    if (rc != X509_V_OK) {
+        return ngx_queues_push_attempt_text(a,
+                                    "The endpoint's certificate is not trusted",
+                                    X509_verify_cert_error_string(rc));
+    }
+
+    if (ngx_ssl_check_host(c, &a->host) != NGX_OK) {
+        return "The endpoint's certificate is for another name.";
+    }
+
+    return NULL;
+}
