@@ -55,16 +55,18 @@ sub start {
     $redis = NgxQueues::RedisServer->new(
         aof => 1, config => ['--auto-aof-rewrite-percentage', 0]);
 
-    my ($api, $base) = (API, BASE);
-
     $server = NgxQueues::Server->new(
         redis => $redis, connections => 16384, log_level => 'warn',
         main => 'worker_rlimit_nofile 20000;',
         server => 'access_log off; keepalive_requests 1000000000;',
-        locations => "location $api/$base/ { return 200; }"
-                     . 'location / { queues_api; }');
+        locations => locations());
 
     $client = $server->client(timeout => 30);
+}
+
+sub locations {
+    return 'location ' . API . '/' . BASE . '/ { return 200; } '
+           . 'location / { queues_api; }';
 }
 
 sub server { $server }
@@ -135,11 +137,17 @@ sub receive_one { request('p', "$_[0]/messages/receive", {}) }
 sub request {
     my ($project, $path, $body) = @_;
 
+    return file(post_text(API . "/$project/queues"
+                          . ($path eq '' ? '' : "/$path"), $body));
+}
+
+sub post_text {
+    my ($path, $body) = @_;
+
     my $text = ref $body ? JSON::PP->new->canonical->encode($body) : $body;
 
-    return file(head(API . "/$project/queues" . ($path eq '' ? '' : "/$path"),
-                     $server->key)
-                . 'Content-Length: ' . length($text) . "\r\n\r\n$text");
+    return head($path, $server->key) . 'Content-Length: ' . length($text)
+           . "\r\n\r\n$text";
 }
 
 my $ack_head;
@@ -286,10 +294,14 @@ sub load_stop {
 
 # a fresh worker, or several
 
-sub workers {
-    my ($n) = @_;
+sub workers { configure(workers => $_[0]) }
 
-    $server->configure(workers => $n);
+# with more configuration: http, locations
+
+sub configure {
+    my (%options) = @_;
+
+    $server->configure(%options);
     $server->reload(drained => 20);
 }
 
