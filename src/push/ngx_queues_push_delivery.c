@@ -306,6 +306,7 @@ ngx_queues_push_delivery_free(ngx_queues_push_delivery_t *d)
 
     if (d->unsettled) {
         ngx_queues_push_engine.unsettled--;
+        ngx_queues_push_line_run();
     }
 
     if (d->body.data) {
