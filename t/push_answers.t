@@ -67,6 +67,10 @@ listed('a list as HTML', { %list,
 listed('a list among others', { list => '{"a":{"failed":["x"]},"b":[],'
     . '"failed" : [ "MARK" ] , "ok":true}' });
 listed('a list with escapes', { list => '{"\u0066ailed":["\u0030MARK0"]}' });
+listed('a list beside what is deep', { list => '{"a":' . '[{"b":' x 5000 . '0'
+    . '}]' x 5000 . ',"failed":["MARK"]}' });
+acknowledged('what is deep, and wrong', { list => '{"a":' . '[' x 100 . '}'
+    . ']' x 99 . ',"failed":["MARK"]}' });
 acknowledged('a list within', { list => '{"result":{"failed":["MARK"]}}' });
 acknowledged('ids and numbers', { list => '{"failed":["MARK",1]}' });
 acknowledged('a byte order mark', { list => "\xef\xbb\xbf" . '{"failed":["MARK"]}' });

@@ -23,8 +23,9 @@ typedef struct {
     const char                   *error;
     ngx_queues_base_json_want_e   want;
     ngx_uint_t                    depth;
-    uint64_t                      objects;  /* a bit per open container, the
-                                               innermost lowest, 1: object */
+    ngx_uint_t                    max;
+    uint64_t                     *objects;  /* a bit per open container, the
+                                               outermost lowest, 1: object */
 } ngx_queues_base_json_scan_t;
 
 
@@ -34,6 +35,8 @@ static ngx_int_t ngx_queues_base_json_scan_value(
 static ngx_int_t ngx_queues_base_json_scan_open(
     ngx_queues_base_json_scan_t *s);
 static void ngx_queues_base_json_scan_close(ngx_queues_base_json_scan_t *s);
+static uint64_t ngx_queues_base_json_scan_object(
+    ngx_queues_base_json_scan_t *s);
 static ngx_int_t ngx_queues_base_json_scan_key(ngx_queues_base_json_scan_t *s);
 static ngx_int_t ngx_queues_base_json_scan_string(
     ngx_queues_base_json_scan_t *s);
@@ -54,6 +57,18 @@ ngx_int_t
 ngx_queues_base_json_parse(ngx_str_t *text, ngx_queues_base_json_value_t *value,
     const char **error)
 {
+    uint64_t  objects[NGX_QUEUES_BASE_JSON_DEPTH / 64];
+
+    return ngx_queues_base_json_parse_deep(text, objects,
+                                           NGX_QUEUES_BASE_JSON_DEPTH, value,
+                                           error);
+}
+
+
+ngx_int_t
+ngx_queues_base_json_parse_deep(ngx_str_t *text, uint64_t *objects,
+    ngx_uint_t max, ngx_queues_base_json_value_t *value, const char **error)
+{
     u_char                       *start, *end;
     ngx_queues_base_json_scan_t   s;
 
@@ -62,7 +77,8 @@ ngx_queues_base_json_parse(ngx_str_t *text, ngx_queues_base_json_value_t *value,
     s.error = NULL;
     s.want = NGX_QUEUES_BASE_JSON_WANT_VALUE;
     s.depth = 0;
-    s.objects = 0;
+    s.max = max;
+    s.objects = objects;
 
     start = s.pos;
 
@@ -140,12 +156,13 @@ ngx_queues_base_json_step(ngx_queues_base_json_scan_t *s)
     case NGX_QUEUES_BASE_JSON_WANT_COMMA:
         if (c == ',') {
             s->pos++;
-            s->want = (s->objects & 1) ? NGX_QUEUES_BASE_JSON_WANT_KEY
-                                       : NGX_QUEUES_BASE_JSON_WANT_VALUE;
+            s->want = ngx_queues_base_json_scan_object(s)
+                      ? NGX_QUEUES_BASE_JSON_WANT_KEY
+                      : NGX_QUEUES_BASE_JSON_WANT_VALUE;
             return NGX_OK;
         }
 
-        if (c == ((s->objects & 1) ? '}' : ']')) {
+        if (c == (ngx_queues_base_json_scan_object(s) ? '}' : ']')) {
             ngx_queues_base_json_scan_close(s);
             return NGX_OK;
         }
@@ -199,22 +216,40 @@ ngx_queues_base_json_scan_value(ngx_queues_base_json_scan_t *s)
 static ngx_int_t
 ngx_queues_base_json_scan_open(ngx_queues_base_json_scan_t *s)
 {
-    if (s->depth == NGX_QUEUES_BASE_JSON_DEPTH) {
+    uint64_t  bit, *word;
+
+    if (s->depth == s->max) {
         return ngx_queues_base_json_fail(s, "it is nested too deeply");
     }
 
+    word = &s->objects[s->depth / 64];
+    bit = 1ULL << s->depth % 64;
+
     s->depth++;
-    s->objects <<= 1;
 
     if (*s->pos++ == '{') {
-        s->objects |= 1;
+        *word |= bit;
         s->want = NGX_QUEUES_BASE_JSON_WANT_FIRST_KEY;
 
     } else {
+        *word &= ~bit;
         s->want = NGX_QUEUES_BASE_JSON_WANT_FIRST;
     }
 
     return NGX_OK;
+}
+
+
+/* whether the innermost open container is one */
+
+static uint64_t
+ngx_queues_base_json_scan_object(ngx_queues_base_json_scan_t *s)
+{
+    ngx_uint_t  n;
+
+    n = s->depth - 1;
+
+    return s->objects[n / 64] >> n % 64 & 1;
 }
 
 
@@ -223,7 +258,6 @@ ngx_queues_base_json_scan_close(ngx_queues_base_json_scan_t *s)
 {
     s->pos++;
     s->depth--;
-    s->objects >>= 1;
 
     s->want = s->depth ? NGX_QUEUES_BASE_JSON_WANT_COMMA
                        : NGX_QUEUES_BASE_JSON_WANT_NOTHING;

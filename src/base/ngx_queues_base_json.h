@@ -13,7 +13,7 @@
 #include <ngx_core.h>
 
 
-/* containers within containers; one more is an error */
+/* containers within containers, by 64; one more is an error */
 #define NGX_QUEUES_BASE_JSON_DEPTH  64
 
 
@@ -55,6 +55,13 @@ typedef struct {
  */
 ngx_int_t ngx_queues_base_json_parse(ngx_str_t *text,
     ngx_queues_base_json_value_t *value, const char **error);
+
+/*
+ * The same of what others write: at most max deep, with a bit for each of
+ * these in objects.
+ */
+ngx_int_t ngx_queues_base_json_parse_deep(ngx_str_t *text, uint64_t *objects,
+    ngx_uint_t max, ngx_queues_base_json_value_t *value, const char **error);
 
 /* The type of a checked value that starts with this character. */
 ngx_queues_base_json_type_e ngx_queues_base_json_type(u_char first);

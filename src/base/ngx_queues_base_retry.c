@@ -6,6 +6,9 @@
 #define NGX_QUEUES_BASE_RETRY_DOUBLINGS  16       /* the next one is over the
                                                      maximum */
 #define NGX_QUEUES_BASE_RETRY_SECONDS    (NGX_QUEUES_BASE_BACKOFF_MAX / 1000)
+/* no answer that is read whole is deeper: 64 KiB of brackets */
+#define NGX_QUEUES_BASE_RETRY_DEPTH      65536
+
 #define NGX_QUEUES_BASE_RETRY_DAY        86400
 #define NGX_QUEUES_BASE_RETRY_LAST       253402300799     /* of 9999 */
 
@@ -323,6 +326,7 @@ ngx_int_t
 ngx_queues_base_failures(ngx_str_t *body, ngx_queues_base_json_value_t *list)
 {
     ngx_str_t                      key;
+    uint64_t                       objects[NGX_QUEUES_BASE_RETRY_DEPTH / 64];
     const char                    *error;
     ngx_uint_t                     found;
     ngx_queues_base_json_iter_t    it;
@@ -330,7 +334,10 @@ ngx_queues_base_failures(ngx_str_t *body, ngx_queues_base_json_value_t *list)
 
     static ngx_str_t  failed = ngx_string("failed");
 
-    if (ngx_queues_base_json_parse(body, &document, &error) != NGX_OK
+    if (ngx_queues_base_json_parse_deep(body, objects,
+                                        NGX_QUEUES_BASE_RETRY_DEPTH,
+                                        &document, &error)
+        != NGX_OK
         || document.type != NGX_QUEUES_BASE_JSON_OBJECT)
     {
         return NGX_DECLINED;

@@ -9,6 +9,10 @@
 #include "ngx_queues_base_retry.h"
 
 
+/* a body that is read whole has 64 KiB at most: any of these is deep enough */
+#define FUZZ_DEPTH  65536
+
+
 /* how many of the members have the name */
 
 static ngx_uint_t
@@ -47,12 +51,15 @@ fuzz_members(ngx_queues_base_json_value_t *document,
 static ngx_uint_t
 fuzz_list(ngx_str_t *body, ngx_queues_base_json_value_t *list)
 {
+    uint64_t                       objects[FUZZ_DEPTH / 64];
     const char                    *error;
     ngx_uint_t                     others;
     ngx_queues_base_json_iter_t    it;
     ngx_queues_base_json_value_t   document, value;
 
-    if (ngx_queues_base_json_parse(body, &document, &error) != NGX_OK
+    if (ngx_queues_base_json_parse_deep(body, objects, FUZZ_DEPTH, &document,
+                                        &error)
+        != NGX_OK
         || document.type != NGX_QUEUES_BASE_JSON_OBJECT
         || fuzz_members(&document, list) != 1
         || list->type != NGX_QUEUES_BASE_JSON_ARRAY)
