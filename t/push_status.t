@@ -96,6 +96,9 @@ my @said = (
     ["a\0b\e[31mc\x7f\r\n\td", qr/^\Q$prefix\E a[^\x00-\x1f\x7f]*d\z/],
     ['<html><body>"no" \\ </body>', qr/<html><body>"no" \\ /],
     ["  \n\n  ", $prefix],
+    [join('x', map { chr } 0x61c, 0x200e, 0x200f, 0x2028 .. 0x202e,
+                           0x2066 .. 0x2069), "$prefix" . ' x' x 13],
+    ["\x{61b}\x{200d}\x{2065}\x{206a}", "$prefix \x{61b}\x{200d}\x{2065}\x{206a}"],
 );
 
 my @raw = (

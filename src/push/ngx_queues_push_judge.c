@@ -19,6 +19,7 @@ static void ngx_queues_push_judge_text(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer);
 static u_char *ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text,
     ngx_uint_t max);
+static ngx_uint_t ngx_queues_push_judge_control(u_char *s, size_t len);
 
 
 ngx_str_t  ngx_queues_push_classes[] = {
@@ -227,12 +228,7 @@ ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text, ngx_uint_t max)
             len = 1;
             p = ngx_cpymem(p, "\xef\xbf\xbd", 3);
 
-        } else if (*s <= ' ' || *s == 0x7f
-                   || (*s == 0xc2 && s[1] < 0xa0)
-                   || (len == 3 && *s == 0xe2 && s[1] == 0x80
-                       && s[2] >= 0xa8 && s[2] <= 0xae))
-        {
-            /* controls, separators of lines, and what turns text around */
+        } else if (ngx_queues_push_judge_control(s, len)) {
 
             if (blank) {
                 continue;
@@ -253,4 +249,40 @@ ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text, ngx_uint_t max)
     }
 
     return p;
+}
+
+
+/*
+ * Controls, separators of lines, and what turns text around: all of Unicode's
+ * Bidi_Control, that is U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to
+ * U+2069.
+ */
+
+static ngx_uint_t
+ngx_queues_push_judge_control(u_char *s, size_t len)
+{
+    switch (len) {
+
+    case 1:
+        return *s <= ' ' || *s == 0x7f;
+
+    case 2:
+        return (*s == 0xc2 && s[1] < 0xa0) || (*s == 0xd8 && s[1] == 0x9c);
+
+    case 3:
+        break;
+
+    default:
+        return 0;
+    }
+
+    if (*s != 0xe2) {
+        return 0;
+    }
+
+    if (s[1] == 0x80) {
+        return (s[2] >= 0xa8 && s[2] <= 0xae) || s[2] == 0x8e || s[2] == 0x8f;
+    }
+
+    return s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
 }
