@@ -30,12 +30,15 @@ use constant {
 };
 
 
+my $connection;                 # of post()
+
+
 # from before a send is written until the whole delivery has come, one at a time
 
 sub wake {
     my ($sink, $journals) = sink();
 
-    begin([$sink->port]);
+    fresh([$sink->port]);
 
     my $queue = queue('pushwake');
     my ($id) = subscribe($queue, 'https://' . HOST . ':' . $sink->port . '/w');
@@ -70,6 +73,13 @@ sub wake {
     }
 }
 
+# begin() of these lines: the kept connection was the last worker's
+
+sub fresh {
+    undef $connection;
+    begin(@_);
+}
+
 sub sink {
     my $dir = temp_dir();
     my $sink = Soak::Sink->new(files => tls_files(), journals => $dir,
@@ -78,10 +88,8 @@ sub sink {
     return ($sink, $dir);
 }
 
-# a message over a connection of its own kind: nothing but the write is between
-# the clock and the server
-
-my $connection;
+# a message over a connection that is kept: nothing but the write is between the
+# clock and the server
 
 sub post {
     my ($queue, $key, $sent) = @_;
@@ -147,7 +155,7 @@ sub fair {
     my ($sink, $journals) = sink();
     my $hang = endpoint()->{port};
 
-    begin([$sink->port, $hang]);
+    fresh([$sink->port, $hang]);
 
     my @good = map { queue("fair-$_") } 1 .. GOOD;
     my @ids = map {
@@ -238,7 +246,7 @@ sub traffic {
 
 sub idle {
     queues(SUBSCRIPTIONS);
-    begin([endpoint()->{port}]);
+    fresh([endpoint()->{port}]);
 
     # a first delivery, so that all is there that one needs
 
