@@ -1,0 +1,121 @@
+#!/usr/bin/perl
+
+# "make run" and a push subscription, literally as README.md and docs/api/queues.md
+# have them, but for ports and the folder.
+
+use strict;
+use warnings;
+
+use IO::Socket::INET;
+use JSON::PP 'decode_json';
+use Test::More;
+
+use NgxQueues::Process qw/spawn reap gone stop free_port temp_dir spurt slurp
+                          sanitizer_env sanitizer_reports/;
+use NgxQueues::Wait;
+
+my $top = $NgxQueues::Process::top;
+my $dir = temp_dir();
+my %port = map { $_ => free_port() } 8080, 8443, 8081;
+my ($readme, $page) = map { slurp("$top/$_") } qw{README.md docs/api/queues.md};
+
+# a block of code that has this, with our ports and folder
+
+sub block {
+    my ($text, $has) = @_;
+
+    my ($block) = grep { /$has/ } $text =~ /^```\w+\n(.*?)^```$/msg;
+
+    die "there is no block with $has\n" if !defined $block;
+
+    $block =~ s/\b(8080|8443|8081)\b/$port{$1}/g;
+    $block =~ s{(?<!\w)run/}{$dir/run/}g;
+
+    return $block;
+}
+
+sub sh {
+    my ($script, %env) = @_;
+
+    my $out = "$dir/sh.out";
+
+    unlink $out;
+    spurt("$dir/sh", "shopt -s expand_aliases\nset -e\n$script");
+
+    my $pid = spawn({ out => $out, env => \%env }, 'bash', "$dir/sh");
+    my $status = reap($pid, 30);
+
+    is($status, 0, 'the lines work') or diag($script, slurp($out));
+
+    return slurp($out);
+}
+
+# README: settings and a certificate; then "make run" itself
+
+my $settings = block($readme, qr{^mkdir -p run/http\.d}m);
+
+$settings =~ s/^make run\n\z//m or die "it does not end with make run\n";
+sh($settings);
+
+my ($sanitizer, $prefix) = sanitizer_env();
+my $run = spawn({ out => "$dir/out", death => 'TERM', env => {
+    %$sanitizer, PORT => $port{8080}, RUN_DIR => "$dir/run",
+    NGINX_BINARY => $ENV{TEST_NGINX_BINARY} || '/usr/sbin/nginx',
+    MODULE => $ENV{NGX_QUEUES_MODULE} // '',
+} }, "$top/t/tools/run");
+
+ok(wait_for(sub { slurp("$dir/out") =~ /API key/ || gone($run) }, 20), 'it runs')
+    or diag(slurp("$dir/out"));
+
+my ($key) = slurp("$dir/out") =~ /API key +(\S+)/;
+my ($names) = slurp('/etc/resolv.conf') =~ /^nameserver\s+([\d.]+)\s*$/m;
+
+SKIP: {
+    skip 'no name server here', 1 if !defined $names;
+
+    like(slurp("$dir/run/nginx.conf"), qr/resolver .*\Q$names\E/,
+         'the name servers of the machine');
+}
+
+# the lines of README, with the alias that it makes before
+
+my $base = join '', block($readme, qr/^alias q=/m) =~ /^((?:P|alias q)=.*\n)/mg;
+my ($subscribe, $send) = split /^(?=.*\/messages)/m,
+    block($readme, qr/localhost:8443.*signingSecret/), 2;
+
+my $said = sh($base . $subscribe, KEY => $key);
+my ($secret) = $said =~ /"signingSecret":"(whsec_\w+)"/;
+
+ok(defined $secret, 'a subscription, with its secret') or diag($said);
+
+# the endpoint of the page, in Python
+
+spurt("$dir/endpoint.py", block($page, qr/^class Endpoint/m));
+spawn({ out => "$dir/endpoint", env => { SIGNING_SECRETS => $secret // '',
+                                         PYTHONUNBUFFERED => 1 } },
+      '/usr/bin/python3', "$dir/endpoint.py");
+ok(wait_for(sub { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port{8081}") },
+            10), 'the endpoint runs') or diag(slurp("$dir/endpoint"));
+
+sh($base . $send, KEY => $key);
+ok(wait_for(sub { slurp("$dir/endpoint") =~ /^\S+ hello$/m }, 5),
+   'the message is delivered') or diag(slurp("$dir/endpoint"));
+
+my ($list, $status) = $base . "q \$P/subscriptions\n";
+
+ok(wait_for(sub {
+    my ($json) = sh($list, KEY => $key) =~ /^(\{.*\})$/m;
+
+    $status = decode_json($json)->{subscriptions}[0]{status};
+    defined $status->{lastSuccessAt};
+}, 5), 'and acknowledged') or diag(explain($status));
+is($status->{health}, 'healthy', 'with no failure');
+
+# Ctrl-C
+
+ok(stop($run, 'INT', 20), 'it ends');
+ok(!IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port{8080}"), 'nginx has ended');
+ok(!-e "$dir/run/redis.sock", 'and Redis');
+is(sanitizer_reports($prefix), '', 'no sanitizer report');
+
+done_testing;
