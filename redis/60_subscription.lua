@@ -252,11 +252,12 @@ local function change(root, s, fields)
 end
 
 
--- subscription_update: changes settings.
+-- subscription_update: changes settings, also where memory is full: deliveries
+-- make room there.
 -- Keys: root.  Arguments: sub, then pairs of a field (url to bs mc) and its
 -- value.  Reply: as of create.  Errors: NOSUB.
 -- Cost: O(fields).
-L.register('subscription_update', {}, function(root, args)
+L.register('subscription_update', { 'allow-oom' }, function(root, args)
     local s = find_subscription(root, args[1])
 
     if not s then
@@ -300,10 +301,10 @@ end
 
 
 -- subscription_state: pauses or resumes.  No claim succeeds once it is
--- paused.
+-- paused.  Also where memory is full.
 -- Keys: root.  Arguments: sub, a or p.  Reply: as of create.  Errors: NOSUB.
 -- Cost: O(1).
-L.register('subscription_state', {}, function(root, args)
+L.register('subscription_state', { 'allow-oom' }, function(root, args)
     local s, st = find_subscription(root, args[1]), args[2]
 
     if not s then

@@ -26,6 +26,14 @@ local function check(key)
 end
 
 
+-- The number of the last change, 0 where there is none.
+local function last(key)
+    local list = call('ZRANGE', changes(key), '-1', '-1', 'WITHSCORES')
+
+    return tonumber(list[2] or 0)
+end
+
+
 -- Forgets projects that have had no active subscription for a while.
 local function forget(key, now)
     local list = call('ZRANGEBYSCORE', idle(key), '-inf', L.text(now - FORGET),
@@ -44,8 +52,9 @@ end
 -- was answered before, 0 at first.  Reply: since, more (1: there are further
 -- changes), how many members there are, their names in order; then pairs of
 -- the root of a project, the number of whose active subscriptions has changed
--- since, and that number.  A member that is new, or whose time is over, is told
--- to all others by a hint.
+-- since, and that number; all projects where no change has a number as high as
+-- since.  A member that is new, or whose time is over, is told to all others by a
+-- hint.
 -- Cost: O(members * log members + limit + log projects).
 L.register('push_join', { 'allow-oom' }, function(key, args)
     local worker, since = args[1], tonumber(args[2])
@@ -68,6 +77,12 @@ L.register('push_join', { 'allow-oom' }, function(key, args)
     end
 
     forget(key, now)
+
+    -- a number that is none any more is of what Redis has lost or forgotten: all
+    -- is told, or changes from a lower number on would never be
+    if since > last(key) then
+        since = 0
+    end
 
     local names = call('ZRANGE', members(key), '0', '-1')
     local list = call('ZRANGEBYSCORE', changes(key), '(' .. L.text(since),
@@ -138,8 +153,7 @@ L.register('push_note', { 'allow-oom' }, function(key, args)
     check(key)
 
     local now, changed = L.now(), 0
-    local last = call('ZRANGE', changes(key), '-1', '-1', 'WITHSCORES')[2]
-    local seq = max(tonumber(last or 0) + 1, now)
+    local seq = max(last(key) + 1, now)
 
     for i = 1, #args, 2 do
         local root, active = args[i], L.text(tonumber(args[i + 1]))

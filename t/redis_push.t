@@ -396,6 +396,12 @@ subtest 'members' => sub {
     members('push_note', $p[3], 5);
     is(join_('a:1', $since, 10)->{projects}, "$p[3] 5", 'numbers go on');
 
+    # a number of what is lost
+    is(join_('a:1', $since + 200000, 10)->{projects},
+       join_('a:1', 0, 10)->{projects}, 'all of them, where numbers are lower');
+    is(join_('a:1', $since + 200000, 10)->{since},
+       join_('a:1', 0, 10)->{since}, 'and on from there');
+
     # what is forgotten
     members('push_note', $p[0], 0);
     is(join_('a:1', $since, 10)->{projects}, "$p[3] 5 $p[0] 0", 'none');
@@ -447,7 +453,10 @@ subtest 'memory' => sub {
     my @k = many(3);
 
     $r->call('CONFIG', 'SET', 'maxmemory', 1);
-    like(f('subscription_update', "q$k[0]", 'to', 1), qr/^OOM /, 'no update');
+    like(f('subscription_rotate', "q$k[0]", 'S2'), qr/^OOM /, 'no new secret');
+    is(f('subscription_update', "q$k[0]", 'to', 7)->[8], 7, 'update');
+    is(f('subscription_state', "q$k[0]", 'p')->[0], 2, 'pause');
+    is(f('subscription_state', "q$k[0]", 'a')->[0], 3, 'resume');
     is(sync_('w', 9)->{numbers}, '3 3 0 0', 'sync');
     is(members('push_join', 'w', 0, 1)->[2], 1, 'join');
     is(members('push_note', 'x', 1), 1, 'note');
