@@ -128,6 +128,10 @@ unavailable($c->post('/v1/receipts/ack',
 is($redis->client->call(qw/REPLICAOF NO ONE/), 'OK', 'a primary again');
 returns('replica');
 
+# each worker that met the replica makes its own link anew
+
+returns('replica, who acknowledged', sub { $c->get($queues) });
+
 # cannot write its file
 
 is($admin->call(qw/CONFIG SET min-replicas-to-write 1/), 'OK', 'no replicas');
