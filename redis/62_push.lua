@@ -26,35 +26,51 @@ local function check(key)
 end
 
 
--- The number of the last change, 0 where there is none.
+-- The project that changed last and its number, 0 where there is none.
 local function last(key)
     local list = call('ZRANGE', changes(key), '-1', '-1', 'WITHSCORES')
 
-    return tonumber(list[2] or 0)
+    return list[1], tonumber(list[2] or 0)
 end
 
 
--- Forgets projects that have had no active subscription for a while.
-local function forget(key, now)
+-- Forgets projects that have had no active subscription for a while, but for the
+-- one that changed last, by which the others' numbers go on.
+local function forget(key, now, newest)
     local list = call('ZRANGEBYSCORE', idle(key), '-inf', L.text(now - FORGET),
                       'LIMIT', '0', STEP)
+    local gone = {}
 
-    if list[1] then
-        call('ZREM', changes(key), unpack(list))
-        call('HDEL', numbers(key), unpack(list))
-        call('ZREM', idle(key), unpack(list))
+    for i = 1, #list do
+        gone[#gone + 1] = list[i] ~= newest and list[i] or nil
     end
+
+    if gone[1] then
+        call('ZREM', changes(key), unpack(gone))
+        call('HDEL', numbers(key), unpack(gone))
+        call('ZREM', idle(key), unpack(gone))
+    end
+end
+
+
+-- In how many ms the first lease of another worker ends; -1: there is none.
+local function next_end(leases, worker, now)
+    local list = call('ZRANGE', leases, '0', '1', 'WITHSCORES')
+    local score = list[1] ~= worker and list[2] or list[4]
+
+    return score and max(1, score - now) or -1
 end
 
 
 -- push_join: a worker is a member, for 6 s from now.
 -- Keys: the place of all members.  Arguments: worker since limit; since: as it
 -- was answered before, 0 at first.  Reply: since, more (1: there are further
--- changes), how many members there are, their names in order; then pairs of
+-- changes), next (in how many ms the first lease of another member ends, -1:
+-- there is none), how many members there are, their names in order; then pairs of
 -- the root of a project, the number of whose active subscriptions has changed
--- since, and that number; all projects where no change has a number as high as
--- since.  A member that is new, or whose time is over, is told to all others by a
--- hint.
+-- since, and that number.  Where changes of before since are lost, all that there
+-- are are told anew, and since is less than it was.  A member that is new, or whose
+-- time is over, is told to all others by a hint.
 -- Cost: O(members * log members + limit + log projects).
 L.register('push_join', { 'allow-oom' }, function(key, args)
     local worker, since = args[1], tonumber(args[2])
@@ -76,24 +92,25 @@ L.register('push_join', { 'allow-oom' }, function(key, args)
         L.hint(key, 'm')
     end
 
-    forget(key, now)
+    local newest, number = last(key)
 
-    -- a number that is none any more is of what Redis has lost or forgotten: all
-    -- is told, or changes from a lower number on would never be
-    if since > last(key) then
+    if since > number then
         since = 0
     end
+
+    forget(key, now, newest)
 
     local names = call('ZRANGE', members(key), '0', '-1')
     local list = call('ZRANGEBYSCORE', changes(key), '(' .. L.text(since),
                       '+inf', 'WITHSCORES', 'LIMIT', '0', limit + 1)
     local n = min(#list, 2 * limit)
-    local out, roots = { since, #list > n and 1 or 0, #names }, {}
+    local out, roots = { since, #list > n and 1 or 0,
+                         next_end(members(key), worker, now), #names }, {}
 
     table.sort(names)
 
     for i = 1, #names do
-        out[i + 3] = names[i]
+        out[i + 4] = names[i]
     end
 
     for i = 1, n, 2 do
@@ -153,7 +170,8 @@ L.register('push_note', { 'allow-oom' }, function(key, args)
     check(key)
 
     local now, changed = L.now(), 0
-    local seq = max(last(key) + 1, now)
+    local _, number = last(key)
+    local seq = max(number + 1, now)
 
     for i = 1, #args, 2 do
         local root, active = args[i], L.text(tonumber(args[i + 1]))
@@ -255,6 +273,45 @@ local function bring_back(root, now, but)
 end
 
 
+-- Makes free what keys that are lost made nobody's, up to 100 of those that are
+-- active.  Only for who owns less than it wants while nothing is free.
+local function recover(root)
+    local key = L.leases(root)
+    local workers = call('ZRANGE', key, '0', '-1')
+    local n = call('SCARD', L.active(root))
+
+    for i = 1, #workers do
+        n = n - call('SCARD', L.owned(root, workers[i]))
+    end
+
+    if n <= 0 then
+        return
+    end
+
+    local list, has = call('SRANDMEMBER', L.active(root), STEP), {}
+
+    for i = 1, #list do                     -- keys of a wrong type fail here
+        local o = call('HGET', L.subscription(root, list[i]), 'o')
+
+        has[i] = o and o ~= '' and call('ZSCORE', key, o)
+                 and call('SISMEMBER', L.owned(root, o), list[i]) == 1
+    end
+
+    for i = 1, #list do
+        local s = not has[i] and L.read_subscription(root, list[i])
+
+        if s then
+            if s.o ~= '' then
+                call('SREM', L.owned(root, s.o), s.k)
+            end
+
+            call('HSET', L.subscription(root, s.k), 'o', '')
+            call('SADD', L.free(root), s.k)
+        end
+    end
+end
+
+
 -- Takes up to limit subscriptions that are free; appends them as jobs.  Returns
 -- how many.
 local function take(root, worker, limit, out)
@@ -288,15 +345,6 @@ local function take(root, worker, limit, out)
 end
 
 
--- In how many ms the first lease of another worker ends; -1: there is none.
-local function next_end(root, worker, now)
-    local list = call('ZRANGE', L.leases(root), '0', '1', 'WITHSCORES')
-    local score = list[1] ~= worker and list[2] or list[4]
-
-    return score and max(1, score - now) or -1
-end
-
-
 -- push_sync: a worker brings what it owns to want, up to 100 at a time, and is
 -- its owner for 6 s from now.
 -- Keys: root.  Arguments: worker want.  Reply: active, owned, free (how many
@@ -304,8 +352,10 @@ end
 -- lost and with it all that it owned; next: in how many ms the first lease of
 -- another worker ends, -1: there is none; how many it has given away and
 -- which, and then, 10 elements each, what it has taken.  First frees up to 100
--- of workers whose leases ended.
--- Cost: O(want + log workers), at most that of some hundred subscriptions.
+-- of workers whose leases ended, and where nothing is left to take, of those that
+-- are nobody's as keys are lost.
+-- Cost: O(want + log workers), at most that of some hundred subscriptions; and
+-- O(workers) where there is nothing to take.
 L.register('push_sync', { 'allow-oom' }, function(root, args)
     local worker, want = args[1], tonumber(args[2])
 
@@ -334,6 +384,10 @@ L.register('push_sync', { 'allow-oom' }, function(root, args)
         owned = owned - #released
 
     elseif owned < want then
+        if call('SCARD', L.free(root)) == 0 then
+            recover(root)
+        end
+
         owned = owned + take(root, worker, min(want - owned, STEP), jobs)
     end
 
@@ -347,7 +401,7 @@ L.register('push_sync', { 'allow-oom' }, function(root, args)
 
     local out = { active, lost and 0 or owned, call('SCARD', L.free(root)),
                   renewed and 1 or 0,
-                  lost and 1 or next_end(root, worker, now), #released }
+                  lost and 1 or next_end(L.leases(root), worker, now), #released }
 
     for i = 1, #released do
         out[i + 6] = released[i]

@@ -317,7 +317,7 @@ subtest 'rights' => sub {
     is(f('subscription_state', "q$k", 'p')->[0], 0, 'pause');
     is(f('subscription_state', "q$k", 'a')->[0], 1, 'resume');
     is_deeply(f('queue_delete', "q$q"), [ 1, 0 ], 'and all of it goes');
-    is(members('push_join', 'w', 0, 9)->[2], 1, 'join');
+    is(members('push_join', 'w', 0, 9)->[3], 1, 'join');
     is(members('push_note', $root, 1), 1, 'note');
     is(members('push_leave', 'w'), 1, 'leave');
     $admin->(sub { $r->call('DEL', "$root:j:" . 'c' x 64,

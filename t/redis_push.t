@@ -316,6 +316,36 @@ subtest 'workers that die' => sub {
 };
 
 
+# keys that are lost: whoever has less than it wants finds what is nobody's
+
+subtest 'lost keys' => sub {
+    for my $lost ([ 'pf' ], [ 'po:w1' ], [ 'po:w2' ], [ 'pw' ],
+                  [ 'pf', 'po:w2', 'pw' ])
+    {
+        my @k = many(130);
+
+        sync_('w1', 50) for 1 .. 3;
+        sync_('w2', 40);
+        $r->call('DEL', map { "$root:$_" } @$lost);
+        lapse('w2');
+
+        sync_('w1', 130) for 1 .. 9;
+        is(sync_('w1', 130)->{numbers}, '130 130 0 1', "without @$lost");
+        is(scalar(grep { of($_, 'o') eq 'w1' } @k), 130, 'all have an owner');
+        sound('all is well');
+        none();
+    }
+
+    # others have what it lacks
+
+    my @k = many(4);
+    sync_('w1', 4);
+    is(sync_('w2', 2)->{numbers}, '4 0 0 0', 'nothing is free');
+    is($r->call('SCARD', "$root:po:w1"), 4, 'and nothing is taken');
+    none();
+};
+
+
 subtest 'shares are random' => sub {
     my @k = many(20);
     my %seen;
@@ -334,11 +364,11 @@ sub join_ {
     my $reply = members('push_join', @_);
     die "push_join: $reply\n" unless ref $reply eq 'ARRAY';
 
-    my ($since, $more, $n, @rest) = @$reply;
+    my ($since, $more, $next, $n, @rest) = @$reply;
     my @names = splice @rest, 0, $n;
 
-    return { since => $since, more => $more, names => "@names",
-             projects => "@rest" };
+    return { since => $since, more => $more, next => $next,
+             names => "@names", projects => "@rest" };
 }
 
 subtest 'members' => sub {
@@ -360,8 +390,17 @@ subtest 'members' => sub {
     is($told->(), '', 'which is no news');
     ok(abs($r->call('ZSCORE', "$members:m", 'b:1') - now() - 6000) < 500,
        'for 6 s');
+
+    # when the others' leases end
+    ok(abs(join_('b:1', 0, 10)->{next} - 6000) < 500, 'of the other one');
+    $r->call('ZADD', "$members:m", now() + 900, 'a:1', now() + 2900, 'c:1');
+    ok(abs(join_('b:1', 0, 10)->{next} - 900) < 500, 'the first one');
+    ok(abs(join_('a:1', 0, 10)->{next} - 2900) < 500, 'but for its own');
+    is(members('push_leave', 'c:1'), 1, 'one leaves');
+    $told->();
     $r->call('ZADD', "$members:m", 1, 'a:1');
     is(join_('b:1', 0, 10)->{names}, 'b:1', 'one has ended');
+    is(join_('b:1', 0, 10)->{next}, -1, 'there is no other');
     is($told->(), 'm', 'is told');
     is(members('push_leave', 'b:1'), 1, 'one leaves');
     is($told->(), 'm', 'is told');
@@ -412,17 +451,32 @@ subtest 'members' => sub {
     like(join_('a:1', 0, 10)->{projects}, qr/\Q$p[0]/, 'known for a minute');
     sound('all is well');
     $r->call('ZADD', "$members:x", now() - 61000, $p[0]);
+    like(join_('a:1', 0, 10)->{projects}, qr/\Q$p[0]/,
+         'also later, where it is the last');
+    members('push_note', $p[1], 7);
     unlike(join_('a:1', 0, 10)->{projects}, qr/\Q$p[0]/, 'and then forgotten');
     sound('all is well');
+
+    # what is lost
+    $since = join_('a:1', 0, 10)->{since};
+    $r->call('ZREM', "$members:p", $p[1]);
+    $r->call('HDEL', "$members:n", $p[1]);
+    $j = join_('a:1', $since, 10);
+    is($j->{projects} =~ tr/{//, 2, 'all there are are told anew');
+    cmp_ok($j->{since}, '<', $since, 'with the number of them');
+    is(join_('a:1', $j->{since}, 10)->{projects}, '', 'once');
+    $r->call('DEL', "$members:p", "$members:n", "$members:x");
+    is(join_('a:1', $since, 10)->{since}, 0, 'also where there are none');
 
     my @x = map { "ngxq:{x/$_}" } 1 .. 150;
     members('push_note', map { ($_, 1) } @x);
     members('push_note', map { ($_, 0) } @x);
     $r->call('ZADD', "$members:x", 1, $_) for @x;
     join_('a:1', $since, 10);
-    is($r->call('ZCARD', "$members:x"), 50, 'a hundred a call');
+    is($r->call('ZCARD', "$members:x"), 51,
+       'a hundred a call, but for the last that has changed');
     join_('a:1', $since, 10);
-    is($r->call('ZCARD', "$members:x"), 0, 'and the rest');
+    is($r->call('ZCARD', "$members:x"), 1, 'and the rest');
     sound('all is well');
 
     like(members(@$_), qr/^QUEUES ARGUMENT /, "not @$_")
@@ -458,7 +512,7 @@ subtest 'memory' => sub {
     is(f('subscription_state', "q$k[0]", 'p')->[0], 2, 'pause');
     is(f('subscription_state', "q$k[0]", 'a')->[0], 3, 'resume');
     is(sync_('w', 9)->{numbers}, '3 3 0 0', 'sync');
-    is(members('push_join', 'w', 0, 1)->[2], 1, 'join');
+    is(members('push_join', 'w', 0, 1)->[3], 1, 'join');
     is(members('push_note', 'x', 1), 1, 'note');
     is(f('subscription_delete', "q$k[0]"), 2, 'delete');
     is(text(f('queue_delete', 'q' . of($k[1], 'q'))), '1 1', 'with a queue');

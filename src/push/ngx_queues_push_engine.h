@@ -64,7 +64,8 @@ struct ngx_queues_push_project_s {
     ngx_uint_t                    holds;       /* jobs, deliveries and calls */
 
     int64_t                       active;      /* subscriptions */
-    int64_t                       noted;       /* as the registry has it */
+    int64_t                       noted;       /* as the registry has it, -1:
+                                                  that is not known */
     ngx_uint_t                    want;        /* of them */
     ngx_uint_t                    asked;       /* the last time */
 
@@ -282,6 +283,9 @@ void ngx_queues_push_project_release(ngx_queues_push_project_t *p);
 
 /* The registry's number of active subscriptions; NGX_ERROR: out of memory. */
 ngx_int_t ngx_queues_push_project_told(ngx_str_t *root, int64_t active);
+
+/* The registry has lost numbers: they are noted again. */
+void ngx_queues_push_projects_lost(void);
 
 /* Others share from now on. */
 void ngx_queues_push_projects_share(void);

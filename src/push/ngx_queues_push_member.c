@@ -8,6 +8,7 @@
 /* all in ms */
 #define NGX_QUEUES_PUSH_JOIN         2000    /* a third of a lease */
 #define NGX_QUEUES_PUSH_JOIN_GAP     50      /* between two, after hints */
+#define NGX_QUEUES_PUSH_JOIN_LATE    10      /* after the end of a lease */
 
 
 typedef struct {
@@ -32,6 +33,7 @@ static void ngx_queues_push_member_call(void);
 static void ngx_queues_push_member_at(ngx_msec_t ms);
 static void ngx_queues_push_member_done(void *data,
     ngx_queues_store_result_t *result);
+static void ngx_queues_push_member_next(ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_push_member_set(ngx_queues_store_result_t *result);
 static int ngx_libc_cdecl ngx_queues_push_member_order(const void *one,
     const void *two);
@@ -213,6 +215,10 @@ ngx_queues_push_member_done(void *data, ngx_queues_store_result_t *result)
         return;
     }
 
+    if (result->since < m->since) {
+        ngx_queues_push_projects_lost();
+    }
+
     for (i = 0; i < result->npushes; i++) {
         if (ngx_queues_push_project_told(&result->pushes[i].root,
                                          result->pushes[i].active)
@@ -232,8 +238,31 @@ ngx_queues_push_member_done(void *data, ngx_queues_store_result_t *result)
 
     m->ready = 1;
 
-    ngx_queues_push_member_at(m->again ? NGX_QUEUES_PUSH_JOIN_GAP
-                                       : NGX_QUEUES_PUSH_JOIN);
+    ngx_queues_push_member_next(result);
+}
+
+
+/* when the lease of one that has died ends, it is noticed at once */
+
+static void
+ngx_queues_push_member_next(ngx_queues_store_result_t *result)
+{
+    ngx_msec_t  ms;
+
+    if (ngx_queues_push_members.again) {
+        ngx_queues_push_member_at(NGX_QUEUES_PUSH_JOIN_GAP);
+        return;
+    }
+
+    ms = NGX_QUEUES_PUSH_JOIN;
+
+    if (result->next >= 0
+        && result->next < (int64_t) ms - NGX_QUEUES_PUSH_JOIN_LATE)
+    {
+        ms = (ngx_msec_t) result->next + NGX_QUEUES_PUSH_JOIN_LATE;
+    }
+
+    ngx_queues_push_member_at(ms);
 }
 
 

@@ -167,6 +167,7 @@ ngx_queues_push_project_check(ngx_queues_push_project_t *p)
 ngx_int_t
 ngx_queues_push_project_told(ngx_str_t *root, int64_t active)
 {
+    ngx_uint_t                  wanted;
     ngx_queues_push_project_t  *p;
 
     p = ngx_queues_push_project_find(root);
@@ -184,12 +185,19 @@ ngx_queues_push_project_told(ngx_str_t *root, int64_t active)
         }
     }
 
+    wanted = p->want;
+
     p->active = active;
     p->noted = active;
     p->want = ngx_queues_push_member_share(root, active);
     p->tries = 0;
 
-    if (p->want || p->njobs) {
+    /*
+     * Numbers that two workers tell may come in the wrong order.  Whoever wanted
+     * something there has a look, as nobody else would.
+     */
+
+    if (p->want || p->njobs || wanted) {
         ngx_queues_push_sync(p);
 
     } else {
@@ -224,6 +232,41 @@ ngx_queues_push_projects_share(void)
 
             ngx_queues_push_sync(p);
         }
+    }
+}
+
+
+/*
+ * What one owns it may tell of.  What only the registry told of is forgotten,
+ * as it may be of nothing; it is told again if it is there still.
+ */
+
+void
+ngx_queues_push_projects_lost(void)
+{
+    ngx_queue_t                 *q, *next;
+    ngx_queues_push_project_t   *p;
+    ngx_queues_push_projects_t  *t;
+
+    t = &ngx_queues_push_projects;
+
+    for (q = ngx_queue_head(&t->all);
+         q != ngx_queue_sentinel(&t->all);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+
+        p = ngx_queue_data(q, ngx_queues_push_project_t, queue);
+
+        p->noted = -1;
+
+        if (p->want || p->njobs) {
+            ngx_queues_push_sync(p);
+            continue;
+        }
+
+        p->active = 0;
+        ngx_queues_push_project_check(p);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "ngx_queues_store_maintain.h"
 
 
-#define NGX_QUEUES_STORE_JOIN_ELTS   3     /* before the workers */
+#define NGX_QUEUES_STORE_JOIN_ELTS   4     /* before the workers */
 #define NGX_QUEUES_STORE_SYNC_ELTS   6     /* before what is released */
 #define NGX_QUEUES_STORE_JOB_ELTS    10
 
@@ -117,7 +117,7 @@ ngx_queues_store_push_sync(ngx_str_t *root, ngx_str_t *worker,
 }
 
 
-/* since more nworkers, the workers, then pairs of root and active */
+/* since more next nworkers, the workers, then pairs of root and active */
 
 static ngx_int_t
 ngx_queues_store_join_parse(ngx_queues_store_call_t *call,
@@ -130,7 +130,8 @@ ngx_queues_store_join_parse(ngx_queues_store_call_t *call,
         || reply->nelts < NGX_QUEUES_STORE_JOIN_ELTS
         || ngx_queues_store_unsigned(&reply->elts[0], &result->since) != NGX_OK
         || ngx_queues_store_integer(&reply->elts[1], &more) != NGX_OK
-        || ngx_queues_store_unsigned(&reply->elts[2], &n) != NGX_OK
+        || ngx_queues_store_integer(&reply->elts[2], &result->next) != NGX_OK
+        || ngx_queues_store_unsigned(&reply->elts[3], &n) != NGX_OK
         || n > reply->nelts - NGX_QUEUES_STORE_JOIN_ELTS
         || ngx_queues_store_strings(reply, NGX_QUEUES_STORE_JOIN_ELTS,
                                     (ngx_uint_t) n, &result->workers)

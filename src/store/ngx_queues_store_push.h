@@ -171,7 +171,9 @@ ngx_int_t ngx_queues_store_subscription_delete(ngx_str_t *root, ngx_str_t *sub,
  * Says that a worker lives, for 6 s from now.  The result has
  * the names of all that do, in order, and up to limit projects that have
  * changed after since (at first 0); result->more: there are further ones;
- * result->since is for the next call.
+ * result->since is for the next call: where it is less than since, changes were
+ * lost, and all that there are are told anew.  result->next: in how many ms
+ * the first one of the others is dead unless it says so again, -1: there is none.
  */
 ngx_int_t ngx_queues_store_push_join(ngx_str_t *worker, uint64_t since,
     ngx_uint_t limit, ngx_queues_store_done_pt done, void *data);

@@ -118,10 +118,11 @@ fuzz_join(ngx_queues_store_result_t *result)
 
     fuzz_assert(result->since == (uint64_t) elt[0].integer
                 && result->more == (elt[1].integer != 0)
-                && result->nworkers == (ngx_uint_t) elt[2].integer);
-    fuzz_assert(fuzz_call.reply->nelts == 3 + result->nworkers
+                && result->next == elt[2].integer
+                && result->nworkers == (ngx_uint_t) elt[3].integer);
+    fuzz_assert(fuzz_call.reply->nelts == 4 + result->nworkers
                                           + 2 * result->npushes);
-    elt += 3;
+    elt += 4;
 
     for (i = 0; i < result->nworkers; i++) {
         fuzz_assert(fuzz_same(&result->workers[i], &elt++->str));
