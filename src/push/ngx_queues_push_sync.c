@@ -270,9 +270,12 @@ ngx_queues_push_sync_owned(ngx_queues_push_project_t *p,
 
     if (!result->renewed) {
 
-        /* the lease had ended: others may have had them since */
+        /*
+         * The lease had ended: others may have had them since, and do not
+         * count what is open here.
+         */
 
-        ngx_queues_push_jobs_drop(p, 0);
+        ngx_queues_push_jobs_drop(p, 1);
     }
 
     for (i = 0; i < result->nreleased; i++) {

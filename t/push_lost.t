@@ -1,0 +1,125 @@
+#!/usr/bin/perl
+
+# What workers know of each other is lost, or wrong: subscriptions find somebody
+# who delivers all the same.
+
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes qw/time sleep/;
+
+use NgxQueues::Push;
+use NgxQueues::Wait;
+
+my $p = NgxQueues::Push->new(workers => 1);
+my $redis = $p->server->redis->client;
+my @s = map { $p->subscribe } 1 .. 8;
+my $node = $p->node(workers => 1);
+my $root = $s[0]->queue->root;
+my $members = 'ngxq:{push}';
+
+sub owners {
+    my %owners;
+
+    for my $s (@s) {
+        my $key = "$root:s:" . $s->is('subscription') =~ s/^qsb_//r;
+
+        $owners{ $redis->call('HGET', $key, 'o') }++;
+    }
+
+    my $free = delete $owners{''};
+
+    return join ' ', (map { $owners{$_} } sort keys %owners),
+                     $free ? "$free free" : ();
+}
+
+sub owned { my $should = shift; wait_for { owners() eq $should } 10 }
+
+sub delivered {
+    my ($name) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $_->send('x') for @s;
+    is((grep { !$_->done(10) } @s), 0, "$name: all deliver");
+}
+
+ok(owned('4 4'), 'each has a half') or diag(owners());
+
+# a node that dies is noticed at the end of its lease
+
+my $begin = time;
+
+$node->kill;
+ok(owned('8'), 'a dead node') or diag(owners());
+cmp_ok(time - $begin, '<', scaled(7), 'its lease ends after 6 s')
+    or diag(time - $begin);
+$node->start;
+ok(owned('4 4'), 'it comes again') or diag(owners());
+
+# the registry, and a worker that was not there before
+
+$redis->call('DEL', map { "$members:$_" } qw/m n p x/);
+ok((wait_for { ($redis->call('HGET', "$members:n", $root) // '') eq 8 } 5),
+   'the lost registry: what there is is noted again');
+$node->kill;
+$node->start;
+ok(owned('4 4'), 'a new worker knows of it') or diag(owners());
+delivered('the registry');
+
+# who owns what
+
+for my $lost (qw/pf pw po/) {
+    $redis->call('DEL', @{ $redis->call('KEYS', "$root:$lost*") },
+                 "$root:none");
+    $node->kill;
+    $node->start;
+    ok(owned('4 4'), "$lost is lost") or diag(owners());
+    delivered($lost);
+}
+
+# two workers tell of a pause and a resume, and the first comes last
+
+my $s = $p->subscribe(queue => { project => 'o/one' });
+my $one = $s->queue->root;
+my $told = sub { $redis->call('HGET', "$members:n", $one) // 'none' };
+my ($note) = grep { /_push_note\z/ } map {
+    my %library = @$_;
+    map { my %function = @$_; $function{name} } @{ $library{functions} }
+} @{ $redis->call('FUNCTION', 'LIST') };
+
+$s->send('a');
+ok($s->done(5), 'one of another project');
+$s->pause;
+$s->resume;
+$redis->call('FCALL', $note, 1, $members, $one, 0);
+ok((wait_for { $told->() eq 1 } 5), 'a number that is wrong is put right');
+$s->send('b');
+ok($s->done(5), 'and it goes on');
+
+# a worker that stood still for longer than its lease: what it had not sent yet
+# is for the new owner
+
+my $e = $p->another_endpoint;
+my $still = $p->subscribe(endpoint => $e, queue => { project => 'o/two' });
+
+$e->accepting({ do => 'stall', seconds => 60 });
+$still->send('c');
+ok((wait_for { $still->counts eq '0 1 0' } 5), 'a delivery that hangs');
+
+my $key = $still->queue->root . ':s:' . $still->is('subscription') =~ s/^qsb_//r;
+my $owner = $redis->call('HGET', $key, 'o');
+my ($worker) = $owner =~ /^(\d+)-/;
+
+kill STOP => $worker;
+ok((wait_for { $redis->call('HGET', $key, 'o') ne $owner } 12),
+   'another one has it');
+kill CONT => $worker;
+ok($still->done(5), 'and delivers it once the first one goes on');
+is(scalar @{ [$still->requests] }, 1, 'once');
+
+$node->finish(name => 'the other node');
+$p->finish;
+
+done_testing;
