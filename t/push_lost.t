@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# What workers know of each other is lost, or wrong: subscriptions find somebody
-# who delivers all the same.
+# What workers know of each other is lost, or wrong, and workers that stand still
+# or are cut off: subscriptions find somebody who delivers all the same.
 
 use strict;
 use warnings;
@@ -118,6 +118,28 @@ ok((wait_for { $redis->call('HGET', $key, 'o') ne $owner } 12),
 kill CONT => $worker;
 ok($still->done(5), 'and delivers it once the first one goes on');
 is(scalar @{ [$still->requests] }, 1, 'once');
+
+# a worker that nginx does not wait for: what it has sent has failed
+
+my $cut = $p->subscribe(endpoint => $e, maxConcurrency => 1, batchSize => 1,
+                        queue => { project => 'o/three' });
+
+for my $server ($p->server, $node) {
+    $server->configure(main => 'worker_shutdown_timeout 500ms;');
+    $server->reload(drained => 10);
+}
+
+$cut->on({ hold => 'cut' }, {});
+$cut->send('d', 'e');
+$cut->wait(1);
+$begin = time;
+$_->reload(drained => 10) for $p->server, $node;
+cmp_ok(time - $begin, '<', scaled(4), 'old workers leave');
+ok($cut->done(8), 'all is delivered') or diag($cut->counts);
+is(join(' ', sort map { $_->{body} } $cut->messages), 'd d e',
+   'and again what was open');
+is($cut->last_error, 'connection', 'which has failed');
+$e->release('cut');
 
 $node->finish(name => 'the other node');
 $p->finish;

@@ -224,7 +224,9 @@ ngx_queues_push_job_result(ngx_queues_push_job_t *job,
 {
     int64_t  next;
 
-    if (result->claim != NGX_QUEUES_STORE_CLAIM_NONE) {
+    if (result->claim != NGX_QUEUES_STORE_CLAIM_NONE
+        && result->nmessages == 0)
+    {
         job->failures = 0;
     }
 
@@ -248,10 +250,16 @@ ngx_queues_push_job_result(ngx_queues_push_job_t *job,
         job->wanted = 1;
 
         if (ngx_queues_push_deliver(job, result) != NGX_OK) {
+
+            /* no connection, or no memory: one at a time finds out when */
+
+            job->eager = 0;
+
             ngx_queues_push_job_pause(job);
             return;
         }
 
+        job->failures = 0;
         break;
 
     case NGX_QUEUES_STORE_CLAIM_LOST:

@@ -15,9 +15,8 @@ static void ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
     ngx_queues_push_delivery_t *d);
 static ngx_uint_t ngx_queues_push_window(ngx_queues_push_job_t *job);
 static void ngx_queues_push_delivery_abort(ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_delivery_cut(ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_log(ngx_queues_push_delivery_t *d);
-static void ngx_queues_push_given_back(void *data,
-    ngx_queues_store_result_t *result);
 
 
 ngx_int_t
@@ -359,13 +358,33 @@ ngx_queues_push_delivery_abort(ngx_queues_push_delivery_t *d)
 }
 
 
-/* what was sent comes back when it is visible again */
+/* it may have been received: that nobody waits for the answer is a failure */
+
+static void
+ngx_queues_push_delivery_cut(ngx_queues_push_delivery_t *d)
+{
+    ngx_queues_push_answer_t  answer;
+
+    ngx_queues_push_attempt_abort(d->attempt);
+
+    ngx_memzero(&answer, sizeof(ngx_queues_push_answer_t));
+
+    answer.class = NGX_QUEUES_PUSH_CONNECTION;
+    answer.reason = "The delivery was ended by a shutdown.";
+
+    ngx_queues_push_delivery_done(d, &answer);
+}
+
+
+/* the links still send what is settled now; their replies nobody waits for */
 
 void
 ngx_queues_push_deliveries_abort(void)
 {
     ngx_queue_t                 *q, *next;
     ngx_queues_push_delivery_t  *d;
+
+    ngx_queues_push_engine.aborted = 1;
 
     for (q = ngx_queue_head(&ngx_queues_push_engine.deliveries);
          q != ngx_queue_sentinel(&ngx_queues_push_engine.deliveries);
@@ -382,19 +401,15 @@ ngx_queues_push_deliveries_abort(void)
             continue;
         }
 
-        if (d->attempt && !ngx_queues_push_attempt_sent(d->attempt)) {
+        if (d->attempt == NULL) {
+            ngx_queues_push_delivery_free(d);
+
+        } else if (ngx_queues_push_attempt_sent(d->attempt)) {
+            ngx_queues_push_delivery_cut(d);
+
+        } else {
             ngx_queues_push_delivery_abort(d);
-            continue;
         }
-
-        if (d->attempt) {
-            ngx_queues_push_attempt_abort(d->attempt);
-            d->attempt = NULL;
-
-            ngx_queues_push_delivery_closed(d);
-        }
-
-        ngx_queues_push_delivery_free(d);
     }
 }
 
@@ -418,40 +433,4 @@ ngx_queues_push_deliveries_exit(void)
 
         ngx_queues_push_delivery_free(d);
     }
-}
-
-
-void
-ngx_queues_push_give_back(ngx_queues_push_job_t *job,
-    ngx_queues_store_result_t *result)
-{
-    ngx_uint_t                  i;
-    ngx_queues_base_spot_t      ok[NGX_QUEUES_STORE_BATCH_MAX];
-    ngx_queues_store_settle_t   settle;
-
-    ngx_memzero(&settle, sizeof(ngx_queues_store_settle_t));
-
-    settle.id.data = job->id;
-    settle.id.len = NGX_QUEUES_PUSH_ID_LEN;
-    settle.place = result->place;
-    settle.token = result->token;
-    settle.undo = 1;
-    settle.ok = ok;
-    settle.nok = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
-
-    for (i = 0; i < settle.nok; i++) {
-        ok[i] = result->messages[i].spot;
-    }
-
-    /* where it fails they come back when they are visible again */
-
-    (void) ngx_queues_store_push_settle(&job->project->root, &settle, NULL,
-                                        ngx_queues_push_given_back, NULL);
-}
-
-
-static void
-ngx_queues_push_given_back(void *data, ngx_queues_store_result_t *result)
-{
-    /* void */
 }

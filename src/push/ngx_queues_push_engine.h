@@ -225,7 +225,8 @@ typedef struct {
     ngx_uint_t                    slow;        /* attempts of slow jobs */
 
     unsigned                      active:1;    /* queues_push is on */
-    unsigned                      draining:1;  /* the worker is leaving */
+    unsigned                      draining:1;  /* the worker is leaving ... */
+    unsigned                      aborted:1;   /* ... and waits for nothing */
 } ngx_queues_push_engine_t;
 
 
@@ -409,10 +410,6 @@ ngx_uint_t ngx_queues_push_job_ready(ngx_queues_push_job_t *job);
 ngx_int_t ngx_queues_push_deliver(ngx_queues_push_job_t *job,
     ngx_queues_store_result_t *result);
 
-/* Gives the messages of a claim back, as if they had not been received. */
-void ngx_queues_push_give_back(ngx_queues_push_job_t *job,
-    ngx_queues_store_result_t *result);
-
 /* Ends those of which nothing was sent, and gives their messages back. */
 void ngx_queues_push_deliveries_undo(ngx_queues_push_job_t *job);
 
@@ -433,6 +430,10 @@ void ngx_queues_push_delivery_free(ngx_queues_push_delivery_t *d);
  */
 void ngx_queues_push_settle(ngx_queues_push_delivery_t *d,
     ngx_queues_push_job_t *job);
+
+/* Gives the messages of a claim back, as if they had not been received. */
+void ngx_queues_push_give_back(ngx_queues_push_job_t *job,
+    ngx_queues_store_result_t *result);
 
 
 /* judge */

@@ -25,6 +25,7 @@ typedef struct {
 static void ngx_queues_push_line_handler(ngx_event_t *ev);
 static void ngx_queues_push_line_serve(ngx_queues_push_line_e place);
 static ngx_uint_t ngx_queues_push_slots(void);
+static ngx_uint_t ngx_queues_push_connections(void);
 static ngx_uint_t ngx_queues_push_job_may(ngx_queues_push_job_t *job);
 static ngx_uint_t ngx_queues_push_job_hangs(ngx_queues_push_job_t *job);
 
@@ -117,6 +118,13 @@ ngx_queues_push_line_handler(ngx_event_t *ev)
     }
 
     ngx_queues_push_lines.serving = 0;
+
+    if (ngx_queues_push_connections() == 0) {
+
+        /* nobody says when there is one again */
+
+        ngx_queues_push_pause();
+    }
 }
 
 
@@ -173,7 +181,28 @@ ngx_queues_push_slots(void)
 
     used = engine->open + engine->claims + engine->unsettled;
 
-    return engine->conf->max > used ? engine->conf->max - used : 0;
+    if (used >= engine->conf->max) {
+        return 0;
+    }
+
+    return ngx_min(engine->conf->max - used, ngx_queues_push_connections());
+}
+
+
+/*
+ * Those that nginx has for attempts yet to come.  Without one, nothing is
+ * claimed: that is no fault of an endpoint.
+ */
+
+static ngx_uint_t
+ngx_queues_push_connections(void)
+{
+    ngx_uint_t  n, claims;
+
+    n = ngx_cycle->free_connection_n + ngx_cycle->reusable_connections_n;
+    claims = ngx_queues_push_engine.claims;
+
+    return n > claims ? n - claims : 0;
 }
 
 

@@ -22,6 +22,8 @@ static void ngx_queues_push_settle_done(void *data,
 static void ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
     const char *reason);
 static void ngx_queues_push_settle_handler(ngx_event_t *ev);
+static void ngx_queues_push_given_back(void *data,
+    ngx_queues_store_result_t *result);
 
 
 void
@@ -159,6 +161,14 @@ ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
     ngx_msec_t      ms;
     ngx_msec_int_t  left;
 
+    if (ngx_queues_push_engine.aborted) {
+
+        /* it was sent, most likely */
+
+        ngx_queues_push_delivery_free(d);
+        return;
+    }
+
     if (ngx_exiting && !d->leaving) {
         d->leaving = 1;
 
@@ -209,4 +219,40 @@ ngx_queues_push_settle_handler(ngx_event_t *ev)
     if (ngx_queues_push_settle_call(d, NULL) != NGX_OK) {
         ngx_queues_push_settle_later(d, "no memory");
     }
+}
+
+
+void
+ngx_queues_push_give_back(ngx_queues_push_job_t *job,
+    ngx_queues_store_result_t *result)
+{
+    ngx_uint_t                  i;
+    ngx_queues_base_spot_t      ok[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_queues_store_settle_t   settle;
+
+    ngx_memzero(&settle, sizeof(ngx_queues_store_settle_t));
+
+    settle.id.data = job->id;
+    settle.id.len = NGX_QUEUES_PUSH_ID_LEN;
+    settle.place = result->place;
+    settle.token = result->token;
+    settle.undo = 1;
+    settle.ok = ok;
+    settle.nok = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
+
+    for (i = 0; i < settle.nok; i++) {
+        ok[i] = result->messages[i].spot;
+    }
+
+    /* where it fails they come back when they are visible again */
+
+    (void) ngx_queues_store_push_settle(&job->project->root, &settle, NULL,
+                                        ngx_queues_push_given_back, NULL);
+}
+
+
+static void
+ngx_queues_push_given_back(void *data, ngx_queues_store_result_t *result)
+{
+    /* void */
 }

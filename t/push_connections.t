@@ -1,0 +1,59 @@
+#!/usr/bin/perl
+
+# Deliveries and clients take every connection of a worker: what cannot be sent
+# waits, is no failure, and goes on when there are connections again.
+
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes 'sleep';
+
+use NgxQueues::Push;
+use NgxQueues::Wait;
+
+my $p = NgxQueues::Push->new(connections => 24);
+my $e = $p->endpoint;
+my $redis = $p->server->redis;
+my @s = map { $p->subscribe(batchSize => 1, maxConcurrency => 10) } 1 .. 4;
+
+# deliveries alone: fewer at once than they may be
+
+$e->on('*', { delay => 0.5 });
+$_->send(map { "m$_" } 1 .. 20) for @s;
+ok(wait_for(sub { $e->messages >= 20 }, 10), 'they begin');
+
+my $before = $redis->calls('fcall');
+
+sleep scaled(1);
+cmp_ok($redis->calls('fcall') - $before, '<', 200, 'and Redis is not besieged');
+$e->on('*', {});
+ok($_->done(10), $_->path . ' has all') for @s;
+
+# clients have them, which say nothing, when messages become visible
+
+$_->send({ body => 'later', delaySeconds => 1 }) for @s;
+
+my @crowd = map {
+    my $h = $p->server->client->connect;
+    $h->write("POST / HTTP/1.1\r\nHost: a\r\nX: ");
+    $h;
+} 1 .. 60;
+
+ok(wait_for(sub {
+    $p->server->error_log =~ /worker_connections are not enough/
+}, 5), 'no connection is free');
+
+$before = $redis->calls('fcall');
+sleep 2.5;
+cmp_ok($redis->calls('fcall') - $before, '<', 100, 'and little is asked for');
+@crowd = ();
+ok(wait_for(sub { eval { $s[0]->counts } }, 10), 'they are gone');
+ok($_->done(10), $_->path . ' goes on') for @s;
+
+is((grep { $_->{receiveCount} > 1 } $e->messages), 0, 'nothing came twice');
+is(join(' ', map { $_->last_error } @s) =~ s/ //gr, '', 'and nothing failed');
+
+$p->server->finish(allow => [qr/worker_connections are not enough\z/]);
+
+done_testing;
