@@ -142,7 +142,9 @@ is(statuses(map { send_to($_) } (spelled($q, 'queue')) x 5),
 is(statuses(map { send_to($q->path, fresh => 1) } 1 .. 12),
    join(' ', 201, (429) x 11), 'by the name one more, as nobody knew whose');
 
-# many at once by a name that nobody knows: a burst, which the queue owes
+# Many at once by a name that nobody knows: a burst.  An answer that comes between
+# them lets some more pass, as those under way are not known to be the queue's
+# yet; it owes all of them.
 
 $q = queue();
 
@@ -150,8 +152,13 @@ my @r = $c->wait_all([map {
     $c->start(POST => $q->path('/messages'), { body => 'a' }, fresh => 1)
 } 1 .. 20]);
 
-cmp_ok((grep { $_->{status} == 201 } @r), '==', 5, 'at once by the name');
-limited(send_to(spelled($q, 'queue')), 'then by the id', 'queue', 50, 60);
+my $passed = grep { $_->{status} == 201 } @r;
+my $owed = 60 * ($passed - 5);
+
+cmp_ok($passed, '>=', 5, 'at once by the name');
+cmp_ok($passed, '<=', 9, 'no second burst');
+limited(send_to(spelled($q, 'queue')), 'then by the id', 'queue', $owed + 50,
+        $owed + 60);
 
 # a name that looks like an id
 
