@@ -47,8 +47,6 @@ static ngx_uint_t ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_answer(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
-static void ngx_queues_api_receive_undo(ngx_queues_api_t *api,
-    ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_park(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static int64_t ngx_queues_api_receive_next(ngx_queues_api_t *api,
@@ -230,7 +228,7 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
     {
         /* its queue was deleted, another one has the name now */
 
-        ngx_queues_api_receive_undo(api, result);
+        ngx_queues_store_undo_all(&api->root, result);
 
         result->code = NGX_QUEUES_STORE_NO_QUEUE;
         result->nmessages = 0;
@@ -350,7 +348,7 @@ ngx_queues_api_receive_cut(ngx_queues_api_t *api,
     rest.messages = &m[n];
     rest.nmessages = same - n;
 
-    ngx_queues_api_receive_undo(api, &rest);
+    ngx_queues_store_undo_all(&api->root, &rest);
 
     result->messages = &m[same];
     result->nmessages -= same;
@@ -367,12 +365,12 @@ ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result)
 {
     if (api->op->request == NULL || api->op->answered) {
-        ngx_queues_api_receive_undo(api, result);
+        ngx_queues_store_undo_all(&api->root, result);
         return 1;
     }
 
     if (result->nmessages && ngx_queues_http_client_gone(api->op)) {
-        ngx_queues_api_receive_undo(api, result);
+        ngx_queues_store_undo_all(&api->root, result);
         ngx_queues_http_abandon(api->op);
         return 1;
     }
@@ -397,7 +395,7 @@ ngx_queues_api_receive_answer(ngx_queues_api_t *api,
     if (ngx_queues_api_messages_answer(api, api->qmcf->handle_keys[0], result)
         != NGX_OK)
     {
-        ngx_queues_api_receive_undo(api, result);
+        ngx_queues_store_undo_all(&api->root, result);
         ctx->nclaims = 0;
     }
 }
@@ -420,7 +418,7 @@ ngx_queues_api_receive_keep(ngx_queues_api_t *api,
     ctx->claims = ngx_palloc(api->op->pool, result->nmessages
                                             * sizeof(ngx_queues_base_spot_t));
     if (ctx->claims == NULL) {
-        ngx_queues_api_receive_undo(api, result);
+        ngx_queues_store_undo_all(&api->root, result);
         return NGX_ERROR;
     }
 
@@ -453,26 +451,6 @@ ngx_queues_api_receive_lost(ngx_queues_http_op_t *op)
         ngx_queues_store_undo(&api->root, &ctx->place, ctx->token,
                               ctx->claims, ctx->nclaims);
     }
-}
-
-
-static void
-ngx_queues_api_receive_undo(ngx_queues_api_t *api,
-    ngx_queues_store_result_t *result)
-{
-    ngx_uint_t              i, n;
-    ngx_queues_base_spot_t  spots[NGX_QUEUES_STORE_BATCH_MAX];
-
-    n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
-    if (n == 0) {
-        return;
-    }
-
-    for (i = 0; i < n; i++) {
-        spots[i] = result->messages[i].spot;
-    }
-
-    ngx_queues_store_undo(&api->root, &result->place, result->token, spots, n);
 }
 
 

@@ -321,6 +321,10 @@ ngx_int_t ngx_queues_store_visibility(ngx_str_t *root,
 void ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
     uint64_t token, ngx_queues_base_spot_t *spots, ngx_uint_t n);
 
+/* The same of all messages of a receive's result. */
+void ngx_queues_store_undo_all(ngx_str_t *root,
+    ngx_queues_store_result_t *result);
+
 /* 1 while a link to the store is up. */
 ngx_uint_t ngx_queues_store_ready(void);
 

@@ -99,6 +99,25 @@ ngx_queues_store_call_start(ngx_queues_store_call_t *call,
 }
 
 
+ngx_int_t
+ngx_queues_store_call(const char *function, ngx_str_t *root, ngx_str_t *args,
+    ngx_uint_t nargs, ngx_queues_store_kind_e kind,
+    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done, void *data)
+{
+    ngx_queues_store_call_t  *call;
+
+    call = ngx_queues_store_call_create(root, parse, done, data);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->reads = (kind == NGX_QUEUES_STORE_READS);
+    call->tells = (kind == NGX_QUEUES_STORE_TELLS);
+
+    return ngx_queues_store_call_start(call, function, args, nargs);
+}
+
+
 static void
 ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
     ngx_queues_redis_reply_t *reply)

@@ -29,6 +29,13 @@ typedef struct ngx_queues_store_call_s  ngx_queues_store_call_t;
 typedef ngx_int_t (*ngx_queues_store_parse_pt)(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
 
+/* what is to be done after a call */
+typedef enum {
+    NGX_QUEUES_STORE_WRITES = 0,         /* looks after what it made due */
+    NGX_QUEUES_STORE_READS,              /* nothing */
+    NGX_QUEUES_STORE_TELLS               /* tells of subscriptions as well */
+} ngx_queues_store_kind_e;
+
 /* a result that nobody waits for any more */
 typedef void (*ngx_queues_store_late_pt)(ngx_queues_store_call_t *call,
     ngx_queues_store_result_t *result);
@@ -75,6 +82,12 @@ ngx_queues_store_call_t *ngx_queues_store_call_create(ngx_str_t *root,
 /* Starts it, or frees it and returns NGX_ERROR. */
 ngx_int_t ngx_queues_store_call_start(ngx_queues_store_call_t *call,
     const char *function, ngx_str_t *args, ngx_uint_t nargs);
+
+/* Both, for a call of which nothing else is to be remembered. */
+ngx_int_t ngx_queues_store_call(const char *function, ngx_str_t *root,
+    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_store_kind_e kind,
+    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
+    void *data);
 
 /* The end of a call that was executed: done, and its memory. */
 void ngx_queues_store_call_end(ngx_queues_store_call_t *call,

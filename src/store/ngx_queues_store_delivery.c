@@ -400,28 +400,41 @@ static void
 ngx_queues_store_claim_late(ngx_queues_store_call_t *call,
     ngx_queues_store_result_t *result)
 {
-    ngx_uint_t                 i;
-    ngx_queues_base_spot_t     spots[NGX_QUEUES_STORE_BATCH_MAX];
-    ngx_queues_store_settle_t  settle;
+    ngx_str_t  id;
 
     if (result->nmessages == 0) {
         return;
     }
 
-    for (i = 0; i < result->nmessages; i++) {
-        spots[i] = result->messages[i].spot;
-    }
+    id.data = call->id;
+    id.len = NGX_QUEUES_BASE_SHORT_LEN;
+
+    (void) ngx_queues_store_push_undo(&call->root, &id, result,
+                                      ngx_queues_store_undo_done, NULL);
+}
+
+
+ngx_int_t
+ngx_queues_store_push_undo(ngx_str_t *root, ngx_str_t *id,
+    ngx_queues_store_result_t *result, ngx_queues_store_done_pt done,
+    void *data)
+{
+    ngx_uint_t                 i;
+    ngx_queues_base_spot_t     spots[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_queues_store_settle_t  settle;
 
     ngx_memzero(&settle, sizeof(ngx_queues_store_settle_t));
 
-    settle.id.data = call->id;
-    settle.id.len = NGX_QUEUES_BASE_SHORT_LEN;
+    settle.id = *id;
     settle.place = result->place;
-    settle.token = call->token;
+    settle.token = result->token;
     settle.undo = 1;
     settle.ok = spots;
-    settle.nok = result->nmessages;
+    settle.nok = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
 
-    (void) ngx_queues_store_push_settle(&call->root, &settle, NULL,
-                                        ngx_queues_store_undo_done, NULL);
+    for (i = 0; i < settle.nok; i++) {
+        spots[i] = result->messages[i].spot;
+    }
+
+    return ngx_queues_store_push_settle(root, &settle, NULL, done, data);
 }

@@ -76,21 +76,14 @@ ngx_queues_store_push_call(const char *function, ngx_str_t *args,
     ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
     ngx_queues_store_done_pt done, void *data)
 {
-    ngx_str_t                 root;
-    ngx_queues_store_call_t  *call;
+    ngx_str_t  root;
 
     ngx_str_set(&root, NGX_QUEUES_STORE_PUSH_ROOT);
 
-    call = ngx_queues_store_call_create(&root, parse, done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
     /* it is no project: nothing is due there */
 
-    call->reads = 1;
-
-    return ngx_queues_store_call_start(call, function, args, nargs);
+    return ngx_queues_store_call(function, &root, args, nargs,
+                                 NGX_QUEUES_STORE_READS, parse, done, data);
 }
 
 
@@ -98,22 +91,15 @@ ngx_int_t
 ngx_queues_store_push_sync(ngx_str_t *root, ngx_str_t *worker,
     ngx_uint_t want, ngx_queues_store_done_pt done, void *data)
 {
-    u_char                    buf[NGX_QUEUES_BASE_DECIMAL_MAX];
-    ngx_str_t                 args[2];
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root, ngx_queues_store_sync_parse,
-                                        done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->reads = 1;
+    u_char     buf[NGX_QUEUES_BASE_DECIMAL_MAX];
+    ngx_str_t  args[2];
 
     args[0] = *worker;
     (void) ngx_queues_store_number_arg(&args[1], buf, want);
 
-    return ngx_queues_store_call_start(call, "push_sync", args, 2);
+    return ngx_queues_store_call("push_sync", root, args, 2,
+                                 NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_sync_parse, done, data);
 }
 
 

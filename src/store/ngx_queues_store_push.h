@@ -225,6 +225,11 @@ ngx_int_t ngx_queues_store_push_settle(ngx_str_t *root,
     ngx_queues_store_settle_t *settle, ngx_queues_store_claim_t *claim,
     ngx_queues_store_done_pt done, void *data);
 
+/* Gives all messages of a claim's result back, by a settle of the subscription. */
+ngx_int_t ngx_queues_store_push_undo(ngx_str_t *root, ngx_str_t *id,
+    ngx_queues_store_result_t *result, ngx_queues_store_done_pt done,
+    void *data);
+
 
 /*
  * Messages as JSON, for answers and deliveries alike.

@@ -6,14 +6,6 @@
 #define NGX_QUEUES_STORE_COUNT_ELTS    6    /* of queue_count after these */
 
 
-static ngx_int_t ngx_queues_store_queue_call(const char *function,
-    ngx_str_t *root, ngx_str_t *args, ngx_uint_t nargs,
-    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
-    void *data);
-static ngx_int_t ngx_queues_store_queue_read(const char *function,
-    ngx_str_t *root, ngx_str_t *args, ngx_uint_t nargs,
-    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
-    void *data);
 static ngx_int_t ngx_queues_store_queue_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_queue_parse_count(
@@ -79,9 +71,10 @@ ngx_queues_store_queue_create(ngx_str_t *root, ngx_queues_store_queue_t *queue,
         n += 2;
     }
 
-    return ngx_queues_store_queue_call("queue_create", root, args, n,
-                                       ngx_queues_store_queue_parse, done,
-                                       data);
+    return ngx_queues_store_call("queue_create", root, args, n,
+                                 NGX_QUEUES_STORE_WRITES,
+                                 ngx_queues_store_queue_parse, done,
+                                 data);
 }
 
 
@@ -89,9 +82,10 @@ ngx_int_t
 ngx_queues_store_queue_get(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_queue_read("queue_get", root, ref, 1,
-                                       ngx_queues_store_queue_parse, done,
-                                       data);
+    return ngx_queues_store_call("queue_get", root, ref, 1,
+                                 NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_queue_parse, done,
+                                 data);
 }
 
 
@@ -99,9 +93,10 @@ ngx_int_t
 ngx_queues_store_queue_count(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_queue_read("queue_count", root, ref, 1,
-                                       ngx_queues_store_queue_parse_count,
-                                       done, data);
+    return ngx_queues_store_call("queue_count", root, ref, 1,
+                                 NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_queue_parse_count, done,
+                                 data);
 }
 
 
@@ -117,9 +112,10 @@ ngx_queues_store_queue_list(ngx_str_t *root, ngx_str_t *prefix,
     args[1] = *after;
     (void) ngx_queues_store_number_arg(&args[2], buf, limit);
 
-    return ngx_queues_store_queue_read("queue_list", root, args, 3,
-                                       ngx_queues_store_queue_parse_list,
-                                       done, data);
+    return ngx_queues_store_call("queue_list", root, args, 3,
+                                 NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_queue_parse_list, done,
+                                 data);
 }
 
 
@@ -168,9 +164,10 @@ ngx_queues_store_queue_update(ngx_str_t *root, ngx_str_t *ref,
                                            settings->max_receives);
     }
 
-    return ngx_queues_store_queue_call("queue_update", root, args, n,
-                                       ngx_queues_store_queue_parse, done,
-                                       data);
+    return ngx_queues_store_call("queue_update", root, args, n,
+                                 NGX_QUEUES_STORE_WRITES,
+                                 ngx_queues_store_queue_parse, done,
+                                 data);
 }
 
 
@@ -178,9 +175,10 @@ ngx_int_t
 ngx_queues_store_queue_purge(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_queue_call("queue_purge", root, ref, 1,
-                                       ngx_queues_store_integer_parse, done,
-                                       data);
+    return ngx_queues_store_call("queue_purge", root, ref, 1,
+                                 NGX_QUEUES_STORE_WRITES,
+                                 ngx_queues_store_integer_parse, done,
+                                 data);
 }
 
 
@@ -188,18 +186,10 @@ ngx_int_t
 ngx_queues_store_queue_delete(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_done_pt done, void *data)
 {
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root,
-                                        ngx_queues_store_queue_parse_delete,
-                                        done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->tells = 1;
-
-    return ngx_queues_store_call_start(call, "queue_delete", ref, 1);
+    return ngx_queues_store_call("queue_delete", root, ref, 1,
+                                 NGX_QUEUES_STORE_TELLS,
+                                 ngx_queues_store_queue_parse_delete, done,
+                                 data);
 }
 
 
@@ -215,45 +205,10 @@ ngx_queues_store_queue_redrive(ngx_str_t *root, ngx_str_t *ref,
     args[1] = *destination;
     (void) ngx_queues_store_number_arg(&args[2], buf, limit);
 
-    return ngx_queues_store_queue_call("redrive", root, args, 3,
-                                       ngx_queues_store_queue_parse_redrive,
-                                       done, data);
-}
-
-
-static ngx_int_t
-ngx_queues_store_queue_call(const char *function, ngx_str_t *root,
-    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
-    ngx_queues_store_done_pt done, void *data)
-{
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root, parse, done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    return ngx_queues_store_call_start(call, function, args, nargs);
-}
-
-
-/* likewise, for what makes nothing due */
-
-static ngx_int_t
-ngx_queues_store_queue_read(const char *function, ngx_str_t *root,
-    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
-    ngx_queues_store_done_pt done, void *data)
-{
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root, parse, done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->reads = 1;
-
-    return ngx_queues_store_call_start(call, function, args, nargs);
+    return ngx_queues_store_call("redrive", root, args, 3,
+                                 NGX_QUEUES_STORE_WRITES,
+                                 ngx_queues_store_queue_parse_redrive, done,
+                                 data);
 }
 
 

@@ -175,6 +175,25 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
 
 
 void
+ngx_queues_store_undo_all(ngx_str_t *root, ngx_queues_store_result_t *result)
+{
+    ngx_uint_t              i, n;
+    ngx_queues_base_spot_t  spots[NGX_QUEUES_STORE_BATCH_MAX];
+
+    n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
+    if (n == 0) {
+        return;
+    }
+
+    for (i = 0; i < n; i++) {
+        spots[i] = result->messages[i].spot;
+    }
+
+    ngx_queues_store_undo(root, &result->place, result->token, spots, n);
+}
+
+
+void
 ngx_queues_store_undo_done(void *data, ngx_queues_store_result_t *result)
 {
     if (result->code == NGX_QUEUES_STORE_UNAVAILABLE) {

@@ -55,27 +55,19 @@ ngx_queues_store_peek(ngx_str_t *root, ngx_str_t *ref,
     ngx_queues_store_peek_e state, ngx_uint_t limit,
     ngx_queues_store_done_pt done, void *data)
 {
-    u_char                    buf[NGX_QUEUES_BASE_DECIMAL_MAX];
-    ngx_str_t                 args[3];
-    ngx_queues_store_call_t  *call;
+    u_char     buf[NGX_QUEUES_BASE_DECIMAL_MAX];
+    ngx_str_t  args[3];
 
     static ngx_str_t  states[] = {
         ngx_string("v"), ngx_string("f"), ngx_string("d")
     };
 
-    call = ngx_queues_store_call_create(root, ngx_queues_store_receive_parse,
-                                        done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->reads = 1;
-
     args[0] = *ref;
     args[1] = states[state];
     (void) ngx_queues_store_number_arg(&args[2], buf, limit);
 
-    return ngx_queues_store_call_start(call, "peek", args, 3);
+    return ngx_queues_store_call("peek", root, args, 3, NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_receive_parse, done, data);
 }
 
 
@@ -95,20 +87,7 @@ static void
 ngx_queues_store_receive_late(ngx_queues_store_call_t *call,
     ngx_queues_store_result_t *result)
 {
-    ngx_uint_t              i, n;
-    ngx_queues_base_spot_t  spots[NGX_QUEUES_STORE_BATCH_MAX];
-
-    n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
-
-    if (n == 0) {
-        return;
-    }
-
-    for (i = 0; i < n; i++) {
-        spots[i] = result->messages[i].spot;
-    }
-
-    ngx_queues_store_undo(&call->root, &result->place, call->token, spots, n);
+    ngx_queues_store_undo_all(&call->root, result);
 }
 
 

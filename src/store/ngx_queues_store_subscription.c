@@ -8,13 +8,6 @@
 #define NGX_QUEUES_STORE_CHANGED_ELTS       2
 
 
-static ngx_int_t ngx_queues_store_subscription_change(const char *function,
-    ngx_str_t *root, ngx_str_t *args, ngx_uint_t nargs, ngx_uint_t tells,
-    ngx_queues_store_done_pt done, void *data);
-static ngx_int_t ngx_queues_store_subscription_read(const char *function,
-    ngx_str_t *root, ngx_str_t *args, ngx_uint_t nargs,
-    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
-    void *data);
 static ngx_int_t ngx_queues_store_subscription_parse(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
@@ -75,8 +68,10 @@ ngx_queues_store_subscription_create(ngx_str_t *root, ngx_str_t *ref,
         n += 2;
     }
 
-    return ngx_queues_store_subscription_change("subscription_create", root,
-                                                args, n, 1, done, data);
+    return ngx_queues_store_call("subscription_create", root, args, n,
+                                 NGX_QUEUES_STORE_TELLS,
+                                 ngx_queues_store_subscription_parse_changed,
+                                 done, data);
 }
 
 
@@ -84,9 +79,10 @@ ngx_int_t
 ngx_queues_store_subscription_get(ngx_str_t *root, ngx_str_t *sub,
     ngx_queues_store_done_pt done, void *data)
 {
-    return ngx_queues_store_subscription_read("subscription_get", root, sub, 1,
-                                        ngx_queues_store_subscription_parse,
-                                        done, data);
+    return ngx_queues_store_call("subscription_get", root, sub, 1,
+                                 NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_subscription_parse,
+                                 done, data);
 }
 
 
@@ -102,10 +98,10 @@ ngx_queues_store_subscription_list(ngx_str_t *root, ngx_str_t *ref,
     args[1] = *after;
     (void) ngx_queues_store_number_arg(&args[2], buf, limit);
 
-    return ngx_queues_store_subscription_read("subscription_list", root, args,
-                                     3,
-                                     ngx_queues_store_subscription_parse_list,
-                                     done, data);
+    return ngx_queues_store_call("subscription_list", root, args, 3,
+                                 NGX_QUEUES_STORE_READS,
+                                 ngx_queues_store_subscription_parse_list,
+                                 done, data);
 }
 
 
@@ -153,8 +149,10 @@ ngx_queues_store_subscription_update(ngx_str_t *root, ngx_str_t *sub,
                                            target->concurrency);
     }
 
-    return ngx_queues_store_subscription_change("subscription_update", root,
-                                                args, n, 0, done, data);
+    return ngx_queues_store_call("subscription_update", root, args, n,
+                                 NGX_QUEUES_STORE_WRITES,
+                                 ngx_queues_store_subscription_parse_changed,
+                                 done, data);
 }
 
 
@@ -173,8 +171,10 @@ ngx_queues_store_subscription_pause(ngx_str_t *root, ngx_str_t *sub,
         ngx_str_set(&args[1], "a");
     }
 
-    return ngx_queues_store_subscription_change("subscription_state", root,
-                                                args, 2, 1, done, data);
+    return ngx_queues_store_call("subscription_state", root, args, 2,
+                                 NGX_QUEUES_STORE_TELLS,
+                                 ngx_queues_store_subscription_parse_changed,
+                                 done, data);
 }
 
 
@@ -187,8 +187,10 @@ ngx_queues_store_subscription_rotate(ngx_str_t *root, ngx_str_t *sub,
     args[0] = *sub;
     args[1] = *sealed;
 
-    return ngx_queues_store_subscription_change("subscription_rotate", root,
-                                                args, 2, 0, done, data);
+    return ngx_queues_store_call("subscription_rotate", root, args, 2,
+                                 NGX_QUEUES_STORE_WRITES,
+                                 ngx_queues_store_subscription_parse_changed,
+                                 done, data);
 }
 
 
@@ -196,58 +198,10 @@ ngx_int_t
 ngx_queues_store_subscription_delete(ngx_str_t *root, ngx_str_t *sub,
     ngx_queues_store_done_pt done, void *data)
 {
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root,
-                                ngx_queues_store_subscription_parse_deleted,
-                                done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->tells = 1;
-
-    return ngx_queues_store_call_start(call, "subscription_delete", sub, 1);
-}
-
-
-/* tells: how many are active may be another number after it */
-
-static ngx_int_t
-ngx_queues_store_subscription_change(const char *function, ngx_str_t *root,
-    ngx_str_t *args, ngx_uint_t nargs, ngx_uint_t tells,
-    ngx_queues_store_done_pt done, void *data)
-{
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root,
-                                ngx_queues_store_subscription_parse_changed,
-                                done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->tells = tells;
-
-    return ngx_queues_store_call_start(call, function, args, nargs);
-}
-
-
-static ngx_int_t
-ngx_queues_store_subscription_read(const char *function, ngx_str_t *root,
-    ngx_str_t *args, ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
-    ngx_queues_store_done_pt done, void *data)
-{
-    ngx_queues_store_call_t  *call;
-
-    call = ngx_queues_store_call_create(root, parse, done, data);
-    if (call == NULL) {
-        return NGX_ERROR;
-    }
-
-    call->reads = 1;
-
-    return ngx_queues_store_call_start(call, function, args, nargs);
+    return ngx_queues_store_call("subscription_delete", root, sub, 1,
+                                 NGX_QUEUES_STORE_TELLS,
+                                 ngx_queues_store_subscription_parse_deleted,
+                                 done, data);
 }
 
 
