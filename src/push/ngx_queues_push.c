@@ -13,8 +13,6 @@ static void ngx_queues_push_drain_handler(ngx_event_t *ev);
 static void ngx_queues_push_pause_handler(ngx_event_t *ev);
 static void ngx_queues_push_wake_project(ngx_queues_push_project_t *p);
 static void ngx_queues_push_seen(ngx_str_t *root, int64_t active);
-static void ngx_queues_push_noted(void *data,
-    ngx_queues_store_result_t *result);
 
 
 ngx_queues_push_engine_t   ngx_queues_push_engine;
@@ -38,8 +36,6 @@ ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
 {
     ngx_queues_push_engine_t  *engine;
 
-    static ngx_connection_t  dumb;
-
     engine = &ngx_queues_push_engine;
 
     ngx_memzero(engine, sizeof(ngx_queues_push_engine_t));
@@ -51,24 +47,18 @@ ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
     engine->conf = conf;
     ngx_queue_init(&engine->deliveries);
 
-    dumb.fd = (ngx_socket_t) -1;
+    ngx_queues_push_event(&ngx_queues_push_pause_event,
+                          ngx_queues_push_pause_handler);
 
-    ngx_memzero(&ngx_queues_push_pause_event, sizeof(ngx_event_t));
-
-    ngx_queues_push_pause_event.handler = ngx_queues_push_pause_handler;
-    ngx_queues_push_pause_event.data = &dumb;
-    ngx_queues_push_pause_event.log = cycle->log;
-    ngx_queues_push_pause_event.cancelable = 1;
-
-    ngx_queues_push_line_init(cycle);
-    ngx_queues_push_sync_init(cycle);
+    ngx_queues_push_line_init();
+    ngx_queues_push_sync_init();
 
     if (ngx_queues_push_worker() != NGX_OK
         || ngx_queues_push_jobs_init() != NGX_OK
         || ngx_queues_push_projects_init(cycle) != NGX_OK
         || ngx_queues_push_attempts_init(cycle) != NGX_OK
         || ngx_queues_push_watch(cycle) != NGX_OK
-        || ngx_queues_push_member_init(cycle) != NGX_OK)
+        || ngx_queues_push_member_init() != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -203,6 +193,24 @@ ngx_queues_push_drain_handler(ngx_event_t *ev)
 
     ngx_queues_push_attempts_drain();
     ngx_queues_push_projects_drain();
+}
+
+
+void
+ngx_queues_push_event(ngx_event_t *ev, ngx_event_handler_pt handler)
+{
+    /* nginx prints the descriptor of what an event is of */
+
+    static ngx_connection_t  dumb;
+
+    dumb.fd = (ngx_socket_t) -1;
+
+    ngx_memzero(ev, sizeof(ngx_event_t));
+
+    ev->handler = handler;
+    ev->data = &dumb;
+    ev->log = ngx_cycle->log;
+    ev->cancelable = 1;
 }
 
 
@@ -350,14 +358,23 @@ ngx_queues_push_seen(ngx_str_t *root, int64_t active)
     known = p ? p->noted : 0;
 
     if (known != active) {
-        (void) ngx_queues_store_push_note(root, active, ngx_queues_push_noted,
-                                          NULL);
+        ngx_queues_push_note(root, active);
     }
 }
 
 
-static void
-ngx_queues_push_noted(void *data, ngx_queues_store_result_t *result)
+/* all workers are told by a hint; where it failed it is seen again */
+
+void
+ngx_queues_push_note(ngx_str_t *root, int64_t active)
 {
-    /* all workers are told by a hint; where it failed it is seen again */
+    (void) ngx_queues_store_push_note(root, active, ngx_queues_push_ignore,
+                                      NULL);
+}
+
+
+void
+ngx_queues_push_ignore(void *data, ngx_queues_store_result_t *result)
+{
+    /* void */
 }

@@ -247,6 +247,15 @@ ngx_msec_t ngx_queues_push_backoff(ngx_uint_t failures);
  */
 void ngx_queues_push_timer(ngx_event_t *ev, ngx_msec_t ms);
 
+/* An event of the engine as a whole, which keeps no worker from leaving. */
+void ngx_queues_push_event(ngx_event_t *ev, ngx_event_handler_pt handler);
+
+/* Tells all workers how many subscriptions of a project are active. */
+void ngx_queues_push_note(ngx_str_t *root, int64_t active);
+
+/* The done of calls whose outcome changes nothing here. */
+void ngx_queues_push_ignore(void *data, ngx_queues_store_result_t *result);
+
 /* The link is away: syncs and claims are tried again when it is back. */
 void ngx_queues_push_pause(void);
 
@@ -256,7 +265,7 @@ uint64_t ngx_queues_push_hash(u_char *data, size_t len);
 
 /* member */
 
-ngx_int_t ngx_queues_push_member_init(ngx_cycle_t *cycle);
+ngx_int_t ngx_queues_push_member_init(void);
 void ngx_queues_push_member_exit(void);
 
 /* Something of workers or projects has changed. */
@@ -297,7 +306,7 @@ void ngx_queues_push_projects_drain(void);
 
 /* sync */
 
-void ngx_queues_push_sync_init(ngx_cycle_t *cycle);
+void ngx_queues_push_sync_init(void);
 void ngx_queues_push_sync_exit(void);
 void ngx_queues_push_sync_init_timer(ngx_event_t *ev,
     ngx_queues_push_project_t *p);
@@ -345,7 +354,7 @@ void ngx_queues_push_config_release(ngx_queues_push_config_t *config);
 
 /* line */
 
-void ngx_queues_push_line_init(ngx_cycle_t *cycle);
+void ngx_queues_push_line_init(void);
 void ngx_queues_push_line_exit(void);
 
 /* Lets jobs claim that stand in the line, at the end of this turn. */

@@ -32,11 +32,9 @@ static ngx_uint_t ngx_queues_push_job_hangs(ngx_queues_push_job_t *job);
 
 static ngx_queues_push_lines_t  ngx_queues_push_lines;
 
-static ngx_connection_t         ngx_queues_push_lines_dumb;
-
 
 void
-ngx_queues_push_line_init(ngx_cycle_t *cycle)
+ngx_queues_push_line_init(void)
 {
     ngx_uint_t                i;
     ngx_queues_push_lines_t  *l;
@@ -49,11 +47,7 @@ ngx_queues_push_line_init(ngx_cycle_t *cycle)
         ngx_queue_init(&l->jobs[i]);
     }
 
-    ngx_queues_push_lines_dumb.fd = (ngx_socket_t) -1;
-
-    l->run.handler = ngx_queues_push_line_handler;
-    l->run.data = &ngx_queues_push_lines_dumb;
-    l->run.log = cycle->log;
+    ngx_queues_push_event(&l->run, ngx_queues_push_line_handler);
 }
 
 

@@ -39,17 +39,13 @@ static int ngx_libc_cdecl ngx_queues_push_member_order(const void *one,
     const void *two);
 static uint64_t ngx_queues_push_member_hash(ngx_str_t *text);
 static uint64_t ngx_queues_push_member_mix(uint64_t project, uint64_t member);
-static void ngx_queues_push_member_left(void *data,
-    ngx_queues_store_result_t *result);
 
 
 static ngx_queues_push_members_t  ngx_queues_push_members;
 
-static ngx_connection_t           ngx_queues_push_members_dumb;
-
 
 ngx_int_t
-ngx_queues_push_member_init(ngx_cycle_t *cycle)
+ngx_queues_push_member_init(void)
 {
     ngx_queues_push_members_t  *m;
 
@@ -57,14 +53,9 @@ ngx_queues_push_member_init(ngx_cycle_t *cycle)
 
     ngx_memzero(m, sizeof(ngx_queues_push_members_t));
 
-    ngx_queues_push_members_dumb.fd = (ngx_socket_t) -1;
-
     m->own = ngx_queues_push_member_hash(&ngx_queues_push_engine.worker);
 
-    m->timer.handler = ngx_queues_push_member_handler;
-    m->timer.data = &ngx_queues_push_members_dumb;
-    m->timer.log = cycle->log;
-    m->timer.cancelable = 1;
+    ngx_queues_push_event(&m->timer, ngx_queues_push_member_handler);
 
     ngx_add_timer(&m->timer, 1);
 
@@ -398,13 +389,8 @@ ngx_queues_push_member_mix(uint64_t project, uint64_t member)
 void
 ngx_queues_push_member_leave(void)
 {
+    /* where it fails, the lease ends by itself */
+
     (void) ngx_queues_store_push_leave(&ngx_queues_push_engine.worker,
-                                       ngx_queues_push_member_left, NULL);
-}
-
-
-static void
-ngx_queues_push_member_left(void *data, ngx_queues_store_result_t *result)
-{
-    /* where it failed, the lease ends by itself */
+                                       ngx_queues_push_ignore, NULL);
 }

@@ -22,8 +22,6 @@ static void ngx_queues_push_settle_done(void *data,
 static void ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
     const char *reason);
 static void ngx_queues_push_settle_handler(ngx_event_t *ev);
-static void ngx_queues_push_given_back(void *data,
-    ngx_queues_store_result_t *result);
 
 
 void
@@ -226,33 +224,13 @@ void
 ngx_queues_push_give_back(ngx_queues_push_job_t *job,
     ngx_queues_store_result_t *result)
 {
-    ngx_uint_t                  i;
-    ngx_queues_base_spot_t      ok[NGX_QUEUES_STORE_BATCH_MAX];
-    ngx_queues_store_settle_t   settle;
+    ngx_str_t  id;
 
-    ngx_memzero(&settle, sizeof(ngx_queues_store_settle_t));
-
-    settle.id.data = job->id;
-    settle.id.len = NGX_QUEUES_PUSH_ID_LEN;
-    settle.place = result->place;
-    settle.token = result->token;
-    settle.undo = 1;
-    settle.ok = ok;
-    settle.nok = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
-
-    for (i = 0; i < settle.nok; i++) {
-        ok[i] = result->messages[i].spot;
-    }
+    id.data = job->id;
+    id.len = NGX_QUEUES_PUSH_ID_LEN;
 
     /* where it fails they come back when they are visible again */
 
-    (void) ngx_queues_store_push_settle(&job->project->root, &settle, NULL,
-                                        ngx_queues_push_given_back, NULL);
-}
-
-
-static void
-ngx_queues_push_given_back(void *data, ngx_queues_store_result_t *result)
-{
-    /* void */
+    (void) ngx_queues_store_push_undo(&job->project->root, &id, result,
+                                      ngx_queues_push_ignore, NULL);
 }

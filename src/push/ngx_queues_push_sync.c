@@ -38,18 +38,14 @@ static void ngx_queues_push_sync_count(ngx_queues_push_project_t *p,
     ngx_queues_store_result_t *result);
 static void ngx_queues_push_sync_next(ngx_queues_push_project_t *p,
     ngx_queues_store_result_t *result);
-static void ngx_queues_push_sync_noted(void *data,
-    ngx_queues_store_result_t *result);
 static void ngx_queues_push_sync_drained(void);
 
 
 static ngx_queues_push_syncs_t  ngx_queues_push_syncs;
 
-static ngx_connection_t         ngx_queues_push_syncs_dumb;
-
 
 void
-ngx_queues_push_sync_init(ngx_cycle_t *cycle)
+ngx_queues_push_sync_init(void)
 {
     ngx_queues_push_syncs_t  *t;
 
@@ -59,11 +55,7 @@ ngx_queues_push_sync_init(ngx_cycle_t *cycle)
 
     ngx_queue_init(&t->line);
 
-    ngx_queues_push_syncs_dumb.fd = (ngx_socket_t) -1;
-
-    t->run.handler = ngx_queues_push_sync_run_handler;
-    t->run.data = &ngx_queues_push_syncs_dumb;
-    t->run.log = cycle->log;
+    ngx_queues_push_event(&t->run, ngx_queues_push_sync_run_handler);
 }
 
 
@@ -368,8 +360,7 @@ ngx_queues_push_sync_next(ngx_queues_push_project_t *p,
     p->want = ngx_queues_push_member_share(&p->root, p->active);
 
     if (p->active != p->noted) {
-        (void) ngx_queues_store_push_note(&p->root, p->active,
-                                          ngx_queues_push_sync_noted, NULL);
+        ngx_queues_push_note(&p->root, p->active);
     }
 
     if (p->again
@@ -406,13 +397,6 @@ ngx_queues_push_sync_next(ngx_queues_push_project_t *p,
     }
 
     ngx_queues_push_timer(&p->timer, ms);
-}
-
-
-static void
-ngx_queues_push_sync_noted(void *data, ngx_queues_store_result_t *result)
-{
-    /* all workers are told by a hint, and until that comes it is repeated */
 }
 
 
