@@ -314,6 +314,9 @@ u_char *ngx_queues_api_alloc(ngx_queues_api_t *api, size_t size);
 void ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status,
     u_char *start, u_char *end);
 
+/* The done of a store call after which there is nothing to tell: 204. */
+void ngx_queues_api_no_content(void *data, ngx_queues_store_result_t *result);
+
 /*
  * Holds the operation for a store call that was started with rc; answers where
  * that failed.  The done handler releases.

@@ -227,6 +227,25 @@ ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status, u_char *start,
 
 
 void
+ngx_queues_api_no_content(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_answer(api, NGX_HTTP_NO_CONTENT, NULL, NULL);
+
+        } else {
+            ngx_queues_api_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+void
 ngx_queues_api_started(ngx_queues_api_t *api, ngx_int_t rc)
 {
     if (rc == NGX_OK) {

@@ -6,10 +6,10 @@
                                  "/queues/{queue}/messages"
 
 /*
- * All of a message's JSON but its handle, group, body and attributes, with the
- * longest numbers: 247 bytes, and a comma.
+ * A message's braces, commas and id, the handle's name, and the first receive:
+ * 116 bytes.
  */
-#define NGX_QUEUES_API_MESSAGE_FIXED  256
+#define NGX_QUEUES_API_MESSAGE_FIXED  128
 
 #define ngx_queues_api_copy(p, text)  ngx_cpymem(p, text, sizeof(text) - 1)
 
@@ -98,18 +98,9 @@ static size_t
 ngx_queues_api_message_length(ngx_str_t *project,
     ngx_queues_store_message_t *message)
 {
-    size_t  len;
-
-    len = NGX_QUEUES_API_MESSAGE_FIXED
-          + ngx_queues_base_handle_length(message->spot.kind, project->len)
-          + message->body.len
-          + ngx_queues_store_attributes_length(message);
-
-    if (message->group.len) {
-        len += ngx_queues_base_json_escape_length(&message->group);
-    }
-
-    return len;
+    return NGX_QUEUES_API_MESSAGE_FIXED
+           + ngx_queues_base_handle_length(message->spot.kind, project->len)
+           + ngx_queues_store_message_length(message);
 }
 
 
@@ -140,36 +131,21 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
         }
     }
 
-    p = ngx_queues_api_copy(p, "\",\"body\":\"");
-    p = ngx_cpymem(p, message->body.data, message->body.len);
-
-    p = ngx_queues_api_copy(p, "\",\"attributes\":");
-    p = ngx_queues_store_attributes_print(p, message);
-
-    p = ngx_queues_api_copy(p, ",\"sentAt\":\"");
-    p = ngx_queues_base_time_print(p,
-                             (int64_t) (message->origin.spot.major / 1000));
+    *p++ = '"';
+    *p++ = ',';
+    p = ngx_queues_store_message_print(p, message);
 
     if (message->first) {
-        p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":\"");
+        p = ngx_queues_api_copy(p, ",\"firstReceivedAt\":\"");
         p = ngx_queues_base_time_print(p, (int64_t) (message->first / 1000));
         *p++ = '"';
 
     } else {
-        p = ngx_queues_api_copy(p, "\",\"firstReceivedAt\":null");
+        p = ngx_queues_api_copy(p, ",\"firstReceivedAt\":null");
     }
 
-    p = ngx_queues_api_copy(p, ",\"receiveCount\":");
-    p = ngx_queues_base_decimal_print(p, message->count);
-
-    if (message->group.len) {
-        p = ngx_queues_api_copy(p, ",\"groupId\":\"");
-        p = ngx_queues_base_json_escape(p, &message->group);
-
-        p = ngx_queues_api_copy(p, "\",\"seq\":\"");
-        p = ngx_queues_base_decimal_print(p, message->spot.minor);
-        *p++ = '"';
-    }
+    *p++ = ',';
+    p = ngx_queues_store_message_print_count(p, message);
 
     *p++ = '}';
 

@@ -31,8 +31,6 @@ static void ngx_queues_api_subscription_set_paused(ngx_queues_api_t *api,
 static void ngx_queues_api_subscription_done(void *data,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_subscription_delete(ngx_queues_api_t *api);
-static void ngx_queues_api_subscription_delete_done(void *data,
-    ngx_queues_store_result_t *result);
 static void ngx_queues_api_rotate(ngx_queues_api_t *api);
 static void ngx_queues_api_rotate_done(void *data,
     ngx_queues_store_result_t *result);
@@ -318,28 +316,8 @@ ngx_queues_api_subscription_delete(ngx_queues_api_t *api)
 {
     ngx_queues_api_started(api,
         ngx_queues_store_subscription_delete(&api->root, &api->sub,
-                                      ngx_queues_api_subscription_delete_done,
-                                      api));
-}
-
-
-static void
-ngx_queues_api_subscription_delete_done(void *data,
-    ngx_queues_store_result_t *result)
-{
-    ngx_queues_api_t *api = data;
-
-    if (api->op->request) {
-
-        if (result->code == NGX_QUEUES_STORE_OK) {
-            ngx_queues_api_answer(api, NGX_HTTP_NO_CONTENT, NULL, NULL);
-
-        } else {
-            ngx_queues_api_store_error(api, result);
-        }
-    }
-
-    ngx_queues_http_op_release(api->op);
+                                             ngx_queues_api_no_content,
+                                             api));
 }
 
 

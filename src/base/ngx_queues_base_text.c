@@ -185,6 +185,35 @@ ngx_queues_base_decimal_parse(ngx_str_t *text, uint64_t *n)
 }
 
 
+ngx_int_t
+ngx_queues_base_word(ngx_str_t *text, u_char separator, ngx_str_t *word)
+{
+    u_char  *last;
+
+    if (text->len == 0) {
+        return NGX_ERROR;
+    }
+
+    last = ngx_strlchr(text->data, text->data + text->len, separator);
+
+    if (last == NULL) {
+        *word = *text;
+        text->data += text->len;
+        text->len = 0;
+
+        return NGX_OK;
+    }
+
+    word->data = text->data;
+    word->len = last - text->data;
+
+    text->data += word->len + 1;
+    text->len -= word->len + 1;
+
+    return NGX_OK;
+}
+
+
 u_char *
 ngx_queues_base_decimal_print(u_char *p, uint64_t n)
 {

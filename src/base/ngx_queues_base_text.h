@@ -50,6 +50,13 @@ ngx_int_t ngx_queues_base_hex_parse(ngx_str_t *text, u_char *dst);
 ngx_int_t ngx_queues_base_decimal_parse(ngx_str_t *text, uint64_t *n);
 
 /*
+ * Takes the first word off a text, and the one separator after it or the end.
+ * A word may be empty.  NGX_ERROR where the text is.
+ */
+ngx_int_t ngx_queues_base_word(ngx_str_t *text, u_char separator,
+    ngx_str_t *word);
+
+/*
  * Writes a number in decimal, at most NGX_QUEUES_BASE_DECIMAL_MAX bytes, and
  * returns the end.
  */

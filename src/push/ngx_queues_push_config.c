@@ -11,8 +11,6 @@ static void ngx_queues_push_config_secrets(ngx_queues_push_config_t *config,
 static ngx_int_t ngx_queues_push_config_secret(
     ngx_queues_push_config_t *config, ngx_str_t *context, ngx_str_t *until,
     ngx_str_t *sealed);
-static ngx_int_t ngx_queues_push_config_word(ngx_str_t *text,
-    ngx_str_t *word);
 
 
 ngx_queues_push_config_t *
@@ -89,8 +87,8 @@ ngx_queues_push_config_secrets(ngx_queues_push_config_t *config,
 
     text = owned->secrets;
 
-    while (ngx_queues_push_config_word(&text, &until) == NGX_OK
-           && ngx_queues_push_config_word(&text, &sealed) == NGX_OK)
+    while (ngx_queues_base_word(&text, ' ', &until) == NGX_OK
+           && ngx_queues_base_word(&text, ' ', &sealed) == NGX_OK)
     {
         if (config->secrets.n == NGX_QUEUES_BASE_SECRETS_MAX) {
             return;
@@ -137,29 +135,4 @@ ngx_queues_push_config_secret(ngx_queues_push_config_t *config,
     }
 
     return NGX_ERROR;
-}
-
-
-static ngx_int_t
-ngx_queues_push_config_word(ngx_str_t *text, ngx_str_t *word)
-{
-    if (text->len == 0) {
-        return NGX_DONE;
-    }
-
-    word->data = text->data;
-
-    while (text->len && *text->data != ' ') {
-        text->data++;
-        text->len--;
-    }
-
-    word->len = text->data - word->data;
-
-    if (text->len) {
-        text->data++;
-        text->len--;
-    }
-
-    return NGX_OK;
 }

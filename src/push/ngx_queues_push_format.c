@@ -7,11 +7,8 @@
 /* a body without its messages: 118 bytes */
 #define NGX_QUEUES_PUSH_BODY_FIXED     128
 
-/*
- * All of a message's JSON but its group, body and attributes, with the longest
- * numbers: 189 bytes, and a comma.
- */
-#define NGX_QUEUES_PUSH_MESSAGE_FIXED  224
+/* a message's braces, commas and id: 55 bytes */
+#define NGX_QUEUES_PUSH_MESSAGE_FIXED  64
 
 #define ngx_queues_push_copy(p, text)  ngx_cpymem(p, text, sizeof(text) - 1)
 
@@ -43,21 +40,14 @@ const ngx_queues_push_format_t  ngx_queues_push_format_queues = {
 static size_t
 ngx_queues_push_format_length(ngx_queues_store_result_t *result)
 {
-    size_t                       len;
-    ngx_uint_t                   i;
-    ngx_queues_store_message_t  *m;
+    size_t      len;
+    ngx_uint_t  i;
 
     len = NGX_QUEUES_PUSH_BODY_FIXED;
 
     for (i = 0; i < result->nmessages; i++) {
-        m = &result->messages[i];
-
-        len += NGX_QUEUES_PUSH_MESSAGE_FIXED + m->body.len
-               + ngx_queues_store_attributes_length(m);
-
-        if (m->group.len) {
-            len += ngx_queues_base_json_escape_length(&m->group);
-        }
+        len += NGX_QUEUES_PUSH_MESSAGE_FIXED
+               + ngx_queues_store_message_length(&result->messages[i]);
     }
 
     return len;
@@ -105,27 +95,11 @@ ngx_queues_push_format_message(u_char *p, u_char *id,
     p = ngx_queues_push_copy(p, "{\"messageId\":\"");
     p = ngx_cpymem(p, id, NGX_QUEUES_BASE_UUID_LEN);
 
-    p = ngx_queues_push_copy(p, "\",\"body\":\"");
-    p = ngx_cpymem(p, message->body.data, message->body.len);
-
-    p = ngx_queues_push_copy(p, "\",\"attributes\":");
-    p = ngx_queues_store_attributes_print(p, message);
-
-    p = ngx_queues_push_copy(p, ",\"sentAt\":\"");
-    p = ngx_queues_base_time_print(p,
-                             (int64_t) (message->origin.spot.major / 1000));
-
-    p = ngx_queues_push_copy(p, "\",\"receiveCount\":");
-    p = ngx_queues_base_decimal_print(p, message->count);
-
-    if (message->group.len) {
-        p = ngx_queues_push_copy(p, ",\"groupId\":\"");
-        p = ngx_queues_base_json_escape(p, &message->group);
-
-        p = ngx_queues_push_copy(p, "\",\"seq\":\"");
-        p = ngx_queues_base_decimal_print(p, message->spot.minor);
-        *p++ = '"';
-    }
+    *p++ = '"';
+    *p++ = ',';
+    p = ngx_queues_store_message_print(p, message);
+    *p++ = ',';
+    p = ngx_queues_store_message_print_count(p, message);
 
     *p++ = '}';
 

@@ -136,11 +136,9 @@ ngx_int_t ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
     ngx_queues_store_place_t *place);
 
 /*
- * Words of a string, each followed by one separator or the end: takes the
- * first off text.  NGX_ERROR where there is none.
+ * The same of the words of a string, which are taken off text: of
+ * ngx_queues_base_word().
  */
-ngx_int_t ngx_queues_store_word(ngx_str_t *text, u_char separator,
-    ngx_str_t *word);
 ngx_int_t ngx_queues_store_number(ngx_str_t *text, u_char separator,
     uint64_t *n);
 ngx_int_t ngx_queues_store_place_words(ngx_str_t *text, u_char separator,

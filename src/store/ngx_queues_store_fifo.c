@@ -39,7 +39,7 @@ ngx_queues_store_fifo_parse(ngx_queues_redis_reply_t *reply,
         run.count = 1;
         run.first = now;
 
-        if (ngx_queues_store_word(text, ' ', &word) != NGX_OK
+        if (ngx_queues_base_word(text, ' ', &word) != NGX_OK
             || ngx_queues_store_fifo_word(&word, &run) != NGX_OK
             || elt == last
             || ngx_queues_store_string(elt++, &name) != NGX_OK
@@ -117,11 +117,11 @@ ngx_queues_store_fifo_value(ngx_str_t *value, ngx_queues_store_message_t *m)
 
     text = *value;
 
-    if (ngx_queues_store_word(&text, ':', &sent) != NGX_OK
+    if (ngx_queues_base_word(&text, ':', &sent) != NGX_OK
         || ngx_queues_store_spot(&sent, &m->origin.spot) != NGX_OK
-        || ngx_queues_store_word(&text, ':', &due) != NGX_OK
+        || ngx_queues_base_word(&text, ':', &due) != NGX_OK
         || ngx_queues_store_number(&text, ':', &length) != NGX_OK
-        || ngx_queues_store_word(&text, ':', &origin) != NGX_OK
+        || ngx_queues_base_word(&text, ':', &origin) != NGX_OK
         || length > text.len)
     {
         return NGX_ERROR;

@@ -1,7 +1,14 @@
 
 #include "ngx_queues_store_push.h"
+#include "../base/ngx_queues_base_json.h"
 #include "../base/ngx_queues_base_text.h"
 
+
+/*
+ * What is written of a message beside its group, body and attributes, with the
+ * longest numbers: 132 bytes.
+ */
+#define NGX_QUEUES_STORE_MESSAGE_FIXED  144
 
 /* what a dead letter's attributes have more, with the longest numbers: 152 */
 #define NGX_QUEUES_STORE_MOVED_FIXED  192
@@ -10,6 +17,8 @@
     ngx_cpymem(p, text, sizeof(text) - 1)
 
 
+static u_char *ngx_queues_store_attributes_print(u_char *p,
+    ngx_queues_store_message_t *message);
 static ngx_uint_t ngx_queues_store_no_attributes(ngx_str_t *attributes);
 
 
@@ -30,11 +39,16 @@ ngx_queues_store_message_id(u_char *p, ngx_queues_store_place_t *place,
 
 
 size_t
-ngx_queues_store_attributes_length(ngx_queues_store_message_t *message)
+ngx_queues_store_message_length(ngx_queues_store_message_t *message)
 {
     size_t  len;
 
-    len = ngx_max(message->attributes.len, sizeof("{}") - 1);
+    len = NGX_QUEUES_STORE_MESSAGE_FIXED + message->body.len
+          + ngx_max(message->attributes.len, sizeof("{}") - 1);
+
+    if (message->group.len) {
+        len += ngx_queues_base_json_escape_length(&message->group);
+    }
 
     if (message->origin.source) {
         len += NGX_QUEUES_STORE_MOVED_FIXED;
@@ -44,9 +58,47 @@ ngx_queues_store_attributes_length(ngx_queues_store_message_t *message)
 }
 
 
-/* as they were sent, byte for byte, and what a dead letter has more */
+u_char *
+ngx_queues_store_message_print(u_char *p, ngx_queues_store_message_t *message)
+{
+    p = ngx_queues_store_copy(p, "\"body\":\"");
+    p = ngx_cpymem(p, message->body.data, message->body.len);
+
+    p = ngx_queues_store_copy(p, "\",\"attributes\":");
+    p = ngx_queues_store_attributes_print(p, message);
+
+    p = ngx_queues_store_copy(p, ",\"sentAt\":\"");
+    p = ngx_queues_base_time_print(p,
+                             (int64_t) (message->origin.spot.major / 1000));
+    *p++ = '"';
+
+    return p;
+}
+
 
 u_char *
+ngx_queues_store_message_print_count(u_char *p,
+    ngx_queues_store_message_t *message)
+{
+    p = ngx_queues_store_copy(p, "\"receiveCount\":");
+    p = ngx_queues_base_decimal_print(p, message->count);
+
+    if (message->group.len) {
+        p = ngx_queues_store_copy(p, ",\"groupId\":\"");
+        p = ngx_queues_base_json_escape(p, &message->group);
+
+        p = ngx_queues_store_copy(p, "\",\"seq\":\"");
+        p = ngx_queues_base_decimal_print(p, message->spot.minor);
+        *p++ = '"';
+    }
+
+    return p;
+}
+
+
+/* as they were sent, byte for byte, and what a dead letter has more */
+
+static u_char *
 ngx_queues_store_attributes_print(u_char *p,
     ngx_queues_store_message_t *message)
 {

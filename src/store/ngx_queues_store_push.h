@@ -239,9 +239,16 @@ ngx_int_t ngx_queues_store_push_undo(ngx_str_t *root, ngx_str_t *id,
 u_char *ngx_queues_store_message_id(u_char *p, ngx_queues_store_place_t *place,
     ngx_queues_base_spot_t *spot);
 
-/* The attributes as they were sent, and what a dead letter has more. */
-size_t ngx_queues_store_attributes_length(ngx_queues_store_message_t *message);
-u_char *ngx_queues_store_attributes_print(u_char *p,
+/*
+ * Members of a message's object, without a comma around them: what was sent
+ * (body, attributes with what a dead letter has more, sentAt), and how it stands
+ * (receiveCount; of FIFO queues groupId and seq).  Bytes of both together, at
+ * most.
+ */
+size_t ngx_queues_store_message_length(ngx_queues_store_message_t *message);
+u_char *ngx_queues_store_message_print(u_char *p,
+    ngx_queues_store_message_t *message);
+u_char *ngx_queues_store_message_print_count(u_char *p,
     ngx_queues_store_message_t *message);
 
 

@@ -115,7 +115,7 @@ ngx_queues_store_messages_parse(ngx_queues_redis_reply_t *reply,
         || ngx_queues_store_integer(&elt[2], &result->wait) != NGX_OK
         || ngx_queues_store_integer(&elt[3], &result->next) != NGX_OK
         || ngx_queues_store_string(&elt[4], &text) != NGX_OK
-        || ngx_queues_store_word(&text, ' ', &word) != NGX_OK)
+        || ngx_queues_base_word(&text, ' ', &word) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -175,7 +175,7 @@ ngx_queues_store_standard_parse(ngx_queues_redis_reply_t *reply,
         m->count = 1;
         m->first = now;
 
-        if (ngx_queues_store_word(text, ' ', &word) != NGX_OK
+        if (ngx_queues_base_word(text, ' ', &word) != NGX_OK
             || ngx_queues_store_message_word(&word, m, &attributes, &origin)
                != NGX_OK
             || (ngx_uint_t) (last - elt) < 1 + attributes + origin
@@ -225,7 +225,7 @@ ngx_queues_store_message_word(ngx_str_t *word, ngx_queues_store_message_t *m,
     *attributes = (text.len && text.data[text.len - 1] == 'a');
     text.len -= *attributes;
 
-    if (ngx_queues_store_word(&text, ':', &id) != NGX_OK
+    if (ngx_queues_base_word(&text, ':', &id) != NGX_OK
         || ngx_queues_store_spot(&id, &m->spot) != NGX_OK)
     {
         return NGX_ERROR;

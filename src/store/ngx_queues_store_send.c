@@ -174,7 +174,7 @@ ngx_queues_store_send_parse(ngx_queues_store_call_t *call,
     for (i = 0; i < result->nsent; i++) {
         result->sent[i].place = result->place;
 
-        if (ngx_queues_store_word(&text, ' ', &word) != NGX_OK
+        if (ngx_queues_base_word(&text, ' ', &word) != NGX_OK
             || ngx_queues_store_sent_word(&word, &result->sent[i]) != NGX_OK)
         {
             return NGX_ERROR;
@@ -194,7 +194,7 @@ ngx_queues_store_sent_word(ngx_str_t *word, ngx_queues_store_sent_t *sent)
 
     text = *word;
 
-    if (ngx_queues_store_word(&text, ':', &id) != NGX_OK
+    if (ngx_queues_base_word(&text, ':', &id) != NGX_OK
         || ngx_queues_store_spot(&id, &sent->spot) != NGX_OK)
     {
         return NGX_ERROR;

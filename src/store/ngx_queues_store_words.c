@@ -149,40 +149,11 @@ ngx_queues_store_place(ngx_queues_redis_reply_t *elts,
 
 
 ngx_int_t
-ngx_queues_store_word(ngx_str_t *text, u_char separator, ngx_str_t *word)
-{
-    u_char  *last;
-
-    if (text->len == 0) {
-        return NGX_ERROR;
-    }
-
-    last = ngx_strlchr(text->data, text->data + text->len, separator);
-
-    if (last == NULL) {
-        *word = *text;
-        text->data += text->len;
-        text->len = 0;
-
-        return NGX_OK;
-    }
-
-    word->data = text->data;
-    word->len = last - text->data;
-
-    text->data += word->len + 1;
-    text->len -= word->len + 1;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
 ngx_queues_store_number(ngx_str_t *text, u_char separator, uint64_t *n)
 {
     ngx_str_t  word;
 
-    if (ngx_queues_store_word(text, separator, &word) != NGX_OK) {
+    if (ngx_queues_base_word(text, separator, &word) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -196,7 +167,7 @@ ngx_queues_store_place_words(ngx_str_t *text, u_char separator,
 {
     ngx_str_t  word;
 
-    if (ngx_queues_store_word(text, separator, &word) != NGX_OK
+    if (ngx_queues_base_word(text, separator, &word) != NGX_OK
         || ngx_queues_base_short_parse(&word, &place->queue) != NGX_OK)
     {
         return NGX_ERROR;
@@ -237,7 +208,7 @@ ngx_queues_store_origin(ngx_str_t *text, ngx_queues_store_origin_t *origin)
     rest = *text;
 
     if (ngx_queues_store_place_words(&rest, ',', &origin->place) != NGX_OK
-        || ngx_queues_store_word(&rest, ',', &word) != NGX_OK
+        || ngx_queues_base_word(&rest, ',', &word) != NGX_OK
         || ngx_queues_store_spot(&word, &origin->spot) != NGX_OK)
     {
         return NGX_ERROR;
@@ -247,7 +218,7 @@ ngx_queues_store_origin(ngx_str_t *text, ngx_queues_store_origin_t *origin)
         return NGX_OK;
     }
 
-    if (ngx_queues_store_word(&rest, ',', &word) != NGX_OK
+    if (ngx_queues_base_word(&rest, ',', &word) != NGX_OK
         || ngx_queues_base_short_parse(&word, &origin->source) != NGX_OK
         || ngx_queues_store_number(&rest, ',', &origin->receives) != NGX_OK)
     {

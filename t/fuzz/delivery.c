@@ -168,7 +168,7 @@ fuzz_json(ngx_queues_store_result_t *result)
     ngx_uint_t   i;
 
     for (i = 0; i < result->nmessages; i++) {
-        len = ngx_queues_store_attributes_length(&result->messages[i]);
+        len = ngx_queues_store_message_length(&result->messages[i]);
 
         text = fuzz_alloc(36 + len);
 
@@ -177,7 +177,10 @@ fuzz_json(ngx_queues_store_result_t *result)
                                         &result->messages[i].origin.spot);
         fuzz_assert(p == text + 36);
 
-        p = ngx_queues_store_attributes_print(p, &result->messages[i]);
+        p = ngx_queues_store_message_print(p, &result->messages[i]);
+        fuzz_assert(p > text + 36 && p <= text + 36 + len);
+
+        p = ngx_queues_store_message_print_count(p, &result->messages[i]);
         fuzz_assert(p > text + 36 && p <= text + 36 + len);
 
         free(text);
