@@ -14,7 +14,7 @@ use NgxQueues::Process 'slurp';
 chdir $NgxQueues::Process::top or die $!;
 
 my @layers = (
-    [qw/base/], [qw/conf/], [qw/stat/], [qw/auth redis/], [qw/http store/],
+    [qw/base/], [qw/conf net/], [qw/stat/], [qw/auth redis/], [qw/http store/],
     [qw/api push/], [qw/module/],
 );
 

@@ -1,6 +1,7 @@
 
 #include "ngx_queues_push_engine.h"
 #include "../base/ngx_queues_base_siphash.h"
+#include "../net/ngx_queues_net.h"
 
 
 /* ms: until the link is looked at again, and as much again at random */
@@ -8,7 +9,6 @@
 
 
 static ngx_int_t ngx_queues_push_worker(void);
-static ngx_int_t ngx_queues_push_watch(ngx_cycle_t *cycle);
 static void ngx_queues_push_drain_handler(ngx_event_t *ev);
 static void ngx_queues_push_pause_handler(ngx_event_t *ev);
 static void ngx_queues_push_wake_project(ngx_queues_push_project_t *p);
@@ -24,10 +24,6 @@ static u_char              ngx_queues_push_secret[NGX_QUEUES_BASE_SIPHASH_KEY];
 
 static ngx_event_t         ngx_queues_push_pause_event;
 
-/*
- * nginx calls the read handlers of idle connections when a worker is to exit:
- * a connection without a socket is how we learn of it.
- */
 static ngx_connection_t   *ngx_queues_push_watcher;
 
 
@@ -57,9 +53,14 @@ ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
         || ngx_queues_push_jobs_init() != NGX_OK
         || ngx_queues_push_projects_init(cycle) != NGX_OK
         || ngx_queues_push_attempts_init(cycle) != NGX_OK
-        || ngx_queues_push_watch(cycle) != NGX_OK
         || ngx_queues_push_member_init() != NGX_OK)
     {
+        return NGX_ERROR;
+    }
+
+    ngx_queues_push_watcher = ngx_queues_net_watcher(cycle,
+                                                ngx_queues_push_drain_handler);
+    if (ngx_queues_push_watcher == NULL) {
         return NGX_ERROR;
     }
 
@@ -96,36 +97,6 @@ ngx_queues_push_worker(void)
 }
 
 
-static ngx_int_t
-ngx_queues_push_watch(ngx_cycle_t *cycle)
-{
-    ngx_connection_t  *c, *saved;
-
-    /* a connection without a socket: descriptor 0 keeps its own */
-
-    saved = cycle->files ? cycle->files[0] : NULL;
-
-    c = ngx_get_connection(0, cycle->log);
-
-    if (cycle->files) {
-        cycle->files[0] = saved;
-    }
-
-    if (c == NULL) {
-        return NGX_ERROR;
-    }
-
-    c->fd = (ngx_socket_t) -2;
-    c->idle = 1;
-    c->read->handler = ngx_queues_push_drain_handler;
-    c->read->log = cycle->log;
-
-    ngx_queues_push_watcher = c;
-
-    return NGX_OK;
-}
-
-
 void
 ngx_queues_push_exit(ngx_cycle_t *cycle)
 {
@@ -140,8 +111,7 @@ ngx_queues_push_exit(ngx_cycle_t *cycle)
 
     engine->active = 0;
 
-    ngx_queues_push_watcher->idle = 0;
-    ngx_queues_push_watcher->fd = (ngx_socket_t) -1;
+    ngx_queues_net_watcher_close(ngx_queues_push_watcher);
 
     if (ngx_queues_push_pause_event.timer_set) {
         ngx_del_timer(&ngx_queues_push_pause_event);

@@ -5,6 +5,7 @@
 #include <ngx_event_connect.h>
 
 #include "ngx_queues_push_client.h"
+#include "../net/ngx_queues_net.h"
 
 
 /* ms for an address while there are others to try */
@@ -17,7 +18,6 @@ static void ngx_queues_push_connect_limit(ngx_queues_push_attempt_t *a);
 static ngx_int_t ngx_queues_push_connect_prepare(ngx_queues_push_attempt_t *a,
     ngx_connection_t *c);
 static void ngx_queues_push_connect_handler(ngx_event_t *ev);
-static ngx_err_t ngx_queues_push_connect_test(ngx_connection_t *c);
 static void ngx_queues_push_connect_done(ngx_queues_push_attempt_t *a);
 static const char *ngx_queues_push_connect_text(ngx_queues_push_attempt_t *a,
     ngx_err_t err);
@@ -185,7 +185,7 @@ ngx_queues_push_connect_handler(ngx_event_t *ev)
         return;
     }
 
-    err = ngx_queues_push_connect_test(c);
+    err = ngx_queues_net_connect_error(c);
 
     if (err) {
         ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
@@ -194,37 +194,6 @@ ngx_queues_push_connect_handler(ngx_event_t *ev)
     }
 
     ngx_queues_push_connect_done(a);
-}
-
-
-static ngx_err_t
-ngx_queues_push_connect_test(ngx_connection_t *c)
-{
-    int        err;
-    socklen_t  len;
-
-#if (NGX_HAVE_KQUEUE)
-
-    if (ngx_event_flags & NGX_USE_KQUEUE_EVENT) {
-        if (c->write->pending_eof) {
-            return c->write->kq_errno;
-        }
-
-        return c->read->pending_eof ? c->read->kq_errno : 0;
-    }
-
-#endif
-
-    err = 0;
-    len = sizeof(int);
-
-    /* Solaris returns -1 and sets errno where BSDs and Linux set err */
-
-    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, (void *) &err, &len) == -1) {
-        err = ngx_socket_errno;
-    }
-
-    return err;
 }
 
 
@@ -261,18 +230,7 @@ ngx_queues_push_connect_close(ngx_connection_t *c)
     ngx_pool_t  *pool;
 
     if (c->ssl) {
-
-        /* "close notify" is sent only, as nginx does with its upstreams */
-
-        c->ssl->no_wait_shutdown = 1;
-
-        if (ngx_ssl_shutdown(c) == NGX_AGAIN) {
-
-            /* the socket is full, and closing must not wait: free c->ssl */
-
-            c->timedout = 1;
-            (void) ngx_ssl_shutdown(c);
-        }
+        ngx_queues_net_tls_close(c);
     }
 
     pool = c->pool;

@@ -4,6 +4,7 @@
 #include <ngx_event.h>
 
 #include "ngx_queues_push_client.h"
+#include "../net/ngx_queues_net.h"
 
 
 static void ngx_queues_push_target_localhost(ngx_queues_push_attempt_t *a);
@@ -12,8 +13,6 @@ static ngx_int_t ngx_queues_push_target_copy(ngx_queues_push_attempt_t *a,
     ngx_resolver_addr_t *addrs, ngx_uint_t naddrs);
 static ngx_uint_t ngx_queues_push_target_permitted(struct sockaddr *sa,
     ngx_queues_base_rules_t *rules);
-static ngx_int_t ngx_queues_push_target_copy_addr(ngx_pool_t *pool,
-    ngx_addr_t *addr, ngx_resolver_addr_t *from, in_port_t port);
 
 
 static const char  ngx_queues_push_target_memory[] =
@@ -170,8 +169,7 @@ ngx_queues_push_target_copy(ngx_queues_push_attempt_t *a,
     }
 
     for (i = 0; i < naddrs; i++) {
-        if (ngx_queues_push_target_copy_addr(a->pool, &a->addrs[i], &addrs[i],
-                                             port)
+        if (ngx_queues_net_copy_addr(a->pool, &a->addrs[i], &addrs[i], port)
             != NGX_OK)
         {
             goto failed;
@@ -215,33 +213,4 @@ ngx_queues_push_target_permitted(struct sockaddr *sa,
     }
 
     return 0;
-}
-
-
-static ngx_int_t
-ngx_queues_push_target_copy_addr(ngx_pool_t *pool, ngx_addr_t *addr,
-    ngx_resolver_addr_t *from, in_port_t port)
-{
-    u_char  *p;
-
-    addr->sockaddr = ngx_palloc(pool, from->socklen);
-    if (addr->sockaddr == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(addr->sockaddr, from->sockaddr, from->socklen);
-    addr->socklen = from->socklen;
-
-    ngx_inet_set_port(addr->sockaddr, port);
-
-    p = ngx_pnalloc(pool, NGX_SOCKADDR_STRLEN);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    addr->name.len = ngx_sock_ntop(addr->sockaddr, addr->socklen, p,
-                                   NGX_SOCKADDR_STRLEN, 1);
-    addr->name.data = p;
-
-    return NGX_OK;
 }

@@ -5,13 +5,13 @@
 #include <ngx_event_connect.h>
 
 #include "ngx_queues_redis_link.h"
+#include "../net/ngx_queues_net.h"
 
 
 static ngx_addr_t *ngx_queues_redis_link_addr(ngx_queues_redis_link_t *l);
 static ngx_int_t ngx_queues_redis_link_prepare(ngx_queues_redis_link_t *l,
     ngx_connection_t *c);
 static void ngx_queues_redis_link_connect_handler(ngx_event_t *ev);
-static ngx_err_t ngx_queues_redis_link_test_connect(ngx_connection_t *c);
 static void ngx_queues_redis_link_connected(ngx_queues_redis_link_t *l);
 
 
@@ -158,7 +158,7 @@ ngx_queues_redis_link_connect_handler(ngx_event_t *ev)
         return;
     }
 
-    err = ngx_queues_redis_link_test_connect(c);
+    err = ngx_queues_net_connect_error(c);
 
     if (err) {
         ngx_queues_redis_link_lost(l, err, ngx_queues_redis_link_refused);
@@ -166,37 +166,6 @@ ngx_queues_redis_link_connect_handler(ngx_event_t *ev)
     }
 
     ngx_queues_redis_link_connected(l);
-}
-
-
-static ngx_err_t
-ngx_queues_redis_link_test_connect(ngx_connection_t *c)
-{
-    int        err;
-    socklen_t  len;
-
-#if (NGX_HAVE_KQUEUE)
-
-    if (ngx_event_flags & NGX_USE_KQUEUE_EVENT) {
-        if (c->write->pending_eof) {
-            return c->write->kq_errno;
-        }
-
-        return c->read->pending_eof ? c->read->kq_errno : 0;
-    }
-
-#endif
-
-    err = 0;
-    len = sizeof(int);
-
-    /* Solaris returns -1 and sets errno where BSDs and Linux set err */
-
-    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, (void *) &err, &len) == -1) {
-        err = ngx_socket_errno;
-    }
-
-    return err;
 }
 
 

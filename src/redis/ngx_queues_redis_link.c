@@ -5,6 +5,7 @@
 #include <ngx_event_connect.h>
 
 #include "ngx_queues_redis_link.h"
+#include "../net/ngx_queues_net.h"
 
 
 #define NGX_QUEUES_REDIS_BUFFER_SIZE  65536
@@ -368,7 +369,7 @@ ngx_queues_redis_link_close(ngx_queues_redis_link_t *l)
     l->connection = NULL;
 
     if (c->ssl) {
-        ngx_queues_redis_tls_close(c);
+        ngx_queues_net_tls_close(c);
     }
 
     if (c->pool) {

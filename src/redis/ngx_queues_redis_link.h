@@ -164,7 +164,6 @@ void ngx_queues_redis_peers_free(ngx_queues_redis_link_t *l);
 
 /* _tls.c */
 void ngx_queues_redis_tls_start(ngx_queues_redis_link_t *l);
-void ngx_queues_redis_tls_close(ngx_connection_t *c);
 
 /* _handshake.c */
 void ngx_queues_redis_handshake_start(ngx_queues_redis_link_t *l);

@@ -4,13 +4,12 @@
 #include <ngx_event.h>
 
 #include "ngx_queues_redis_link.h"
+#include "../net/ngx_queues_net.h"
 
 
 static void ngx_queues_redis_peers_handler(ngx_resolver_ctx_t *ctx);
 static ngx_int_t ngx_queues_redis_peers_copy(ngx_queues_redis_link_t *l,
     ngx_resolver_ctx_t *ctx);
-static ngx_int_t ngx_queues_redis_peers_copy_addr(ngx_pool_t *pool,
-    ngx_addr_t *addr, ngx_resolver_addr_t *from, in_port_t port);
 
 
 /*
@@ -101,8 +100,8 @@ ngx_queues_redis_peers_copy(ngx_queues_redis_link_t *l,
     }
 
     for (i = 0; i < ctx->naddrs; i++) {
-        if (ngx_queues_redis_peers_copy_addr(pool, &addrs[i], &ctx->addrs[i],
-                                             l->conf->port)
+        if (ngx_queues_net_copy_addr(pool, &addrs[i], &ctx->addrs[i],
+                                     l->conf->port)
             != NGX_OK)
         {
             goto failed;
@@ -122,35 +121,6 @@ failed:
     ngx_destroy_pool(pool);
 
     return NGX_ERROR;
-}
-
-
-static ngx_int_t
-ngx_queues_redis_peers_copy_addr(ngx_pool_t *pool, ngx_addr_t *addr,
-    ngx_resolver_addr_t *from, in_port_t port)
-{
-    u_char  *p;
-
-    addr->sockaddr = ngx_palloc(pool, from->socklen);
-    if (addr->sockaddr == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(addr->sockaddr, from->sockaddr, from->socklen);
-    addr->socklen = from->socklen;
-
-    ngx_inet_set_port(addr->sockaddr, port);
-
-    p = ngx_pnalloc(pool, NGX_SOCKADDR_STRLEN);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    addr->name.len = ngx_sock_ntop(addr->sockaddr, addr->socklen, p,
-                                   NGX_SOCKADDR_STRLEN, 1);
-    addr->name.data = p;
-
-    return NGX_OK;
 }
 
 

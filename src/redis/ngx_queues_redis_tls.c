@@ -163,20 +163,3 @@ ngx_queues_redis_tls_literal(ngx_str_t *host)
 
     return ngx_inet_addr(host->data, host->len) != INADDR_NONE;
 }
-
-
-void
-ngx_queues_redis_tls_close(ngx_connection_t *c)
-{
-    /* "close notify" is sent only, as nginx does with its upstreams */
-
-    c->ssl->no_wait_shutdown = 1;
-
-    if (ngx_ssl_shutdown(c) == NGX_AGAIN) {
-
-        /* the socket is full, and closing must not wait: free c->ssl */
-
-        c->timedout = 1;
-        (void) ngx_ssl_shutdown(c);
-    }
-}
