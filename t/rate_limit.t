@@ -266,7 +266,7 @@ $s->reload(drained => 15);
 
 $q = queue('fast/p');
 
-my $passed = 0;
+$passed = 0;
 
 $begin = time;
 

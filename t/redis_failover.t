@@ -78,8 +78,11 @@ for my $turn (1, 2) {
 
     # in each worker, so that none of them is asked for anything else
 
+    my $calls = $waits->calls;
     my @parked = map { $waits->park(fresh => 1, maxMessages => 1) } 1 .. 10;
 
+    ok(wait_for { $waits->calls >= $calls + @parked },
+       "failover $turn: they wait");
     $t->run(0.3);
     is($from->client->call('FAILOVER', 'TO', '127.0.0.1', $to->port), 'OK',
        "FAILOVER $turn");
@@ -153,15 +156,17 @@ $loads = $one->calls('function|load') - $loads;
 ok($loads >= 5 && $loads <= 10, "loaded by each worker, once: $loads");
 
 # and while memory is full: they cannot be loaded, nothing works; once there is
-# room it does
+# room it does. Who waits does so in a queue of its own, where nobody else did:
+# its first call is before all that
 
 $t = NgxQueues::Traffic->new($q);
 $t->run(0.2);
 
 my $admin = $one->client;
-my $h = $waits->park(fresh => 1);
+my $late = NgxQueues::Queue->new($s, name => 'late');
+my $h = $late->park(fresh => 1);
 
-$waits->parked(1);
+$late->parked(1);
 is($admin->call(qw/CONFIG SET maxmemory 1/), 'OK', 'full');
 is($admin->call(qw/FUNCTION FLUSH/), 'OK', 'and flushed');
 $loads = $one->calls('function|load');
@@ -185,7 +190,7 @@ is($t->stored, $stored, 'nothing is stored');
 is($one->client->call(qw/CONFIG SET maxmemory 0/), 'OK', 'room');
 back($t, 'room');
 whole($t, 'room');
-$waits->send('room');
+$late->send('room');
 $c->wait_all([$h], scaled(5));
 is($h->result->{json}{messages}[0]{body}, 'room', 'a wait outlasts it');
 

@@ -164,7 +164,9 @@ sub park {
                           { waitSeconds => 20, %body }, timeout => 30, %o);
 }
 
-# waits until a receive waits for this queue in so many workers
+# waits until a receive waits for this queue in so many workers. One that waited
+# earlier, and has gone since, is taken for it: where that matters, take a queue
+# of its own or count calls first
 
 sub parked {
     my ($self, $workers) = @_;
