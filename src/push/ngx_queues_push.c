@@ -9,6 +9,7 @@
 
 
 static ngx_int_t ngx_queues_push_worker(void);
+static void ngx_queues_push_watcher_handler(ngx_event_t *ev);
 static void ngx_queues_push_drain_handler(ngx_event_t *ev);
 static void ngx_queues_push_pause_handler(ngx_event_t *ev);
 static void ngx_queues_push_wake_project(ngx_queues_push_project_t *p);
@@ -23,6 +24,7 @@ static u_char              ngx_queues_push_name[NGX_INT64_LEN + 1 + 16];
 static u_char              ngx_queues_push_secret[NGX_QUEUES_BASE_SIPHASH_KEY];
 
 static ngx_event_t         ngx_queues_push_pause_event;
+static ngx_event_t         ngx_queues_push_drain_event;
 
 static ngx_connection_t   *ngx_queues_push_watcher;
 
@@ -45,6 +47,9 @@ ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
 
     ngx_queues_push_event(&ngx_queues_push_pause_event,
                           ngx_queues_push_pause_handler);
+    ngx_queues_push_event(&ngx_queues_push_drain_event,
+                          ngx_queues_push_drain_handler);
+    ngx_queues_push_drain_event.cancelable = 0;
 
     ngx_queues_push_line_init();
     ngx_queues_push_sync_init();
@@ -59,7 +64,7 @@ ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
     }
 
     ngx_queues_push_watcher = ngx_queues_net_watcher(cycle,
-                                                ngx_queues_push_drain_handler);
+                                              ngx_queues_push_watcher_handler);
     if (ngx_queues_push_watcher == NULL) {
         return NGX_ERROR;
     }
@@ -117,6 +122,10 @@ ngx_queues_push_exit(ngx_cycle_t *cycle)
         ngx_del_timer(&ngx_queues_push_pause_event);
     }
 
+    if (ngx_queues_push_drain_event.timer_set) {
+        ngx_del_timer(&ngx_queues_push_drain_event);
+    }
+
     ngx_queues_push_member_exit();
     ngx_queues_push_deliveries_exit();
     ngx_queues_push_jobs_exit();
@@ -138,27 +147,36 @@ ngx_queues_push_exit(ngx_cycle_t *cycle)
 }
 
 
-/* called once when the worker is to leave, and when nginx waits no longer */
+/*
+ * Called once when the worker is to leave, and when nginx waits no longer.  The
+ * former is outside of the handling of events: what is posted there, as what is
+ * written to Redis is, would wait until something else happens.
+ */
 
 static void
-ngx_queues_push_drain_handler(ngx_event_t *ev)
+ngx_queues_push_watcher_handler(ngx_event_t *ev)
 {
     ngx_connection_t  *c;
 
     c = ev->data;
 
     ngx_log_debug1(NGX_LOG_DEBUG_CORE, ev->log, 0,
-                   "queues push drained, error:%d", c->error);
+                   "queues push to drain, error:%d", c->error);
 
     if (c->error) {
         ngx_queues_push_deliveries_abort();
         return;
     }
 
-    if (ngx_queues_push_engine.draining) {
-        return;
+    if (!ngx_queues_push_engine.draining) {
+        ngx_queues_push_timer(&ngx_queues_push_drain_event, 0);
     }
+}
 
+
+static void
+ngx_queues_push_drain_handler(ngx_event_t *ev)
+{
     ngx_queues_push_engine.draining = 1;
 
     ngx_queues_push_attempts_drain();
