@@ -30,14 +30,21 @@ SANITIZE_LD_OPT := -fsanitize=address,undefined \
 # for nginx's own makefiles, unless make has been given -j itself
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# what prove is to run; for one file: make test TESTS=t/00-build.t
-TESTS ?= t
+# what prove is to run; for one file: make test TESTS=t/00-build.t. Those that
+# take long begin first, so that none of them is left for the end.
+
+LONG  := $(patsubst %,t/%.t,registry maintenance push_lost soak soak_push \
+             redis_model replicas redis_wrong_types redis_away push_dns)
+TESTS ?= $(LONG) $(filter-out $(LONG),$(sort $(wildcard t/*.t)))
 
 # the server that they start
 REDIS_SERVER ?= redis-server
 export REDIS_SERVER
 
-PROVE := prove -r --timer -j2 -It/lib
+# three at once, on two cores too: tests wait most of their time
+
+PROVE := PERL5OPT='-I$(CURDIR)/t/lib -MNgxQueues::Warnings' \
+         prove -r --timer -j3 -It/lib
 
 .PHONY: all help run test valkey sanitize fuzz soak bench install clean
 .PHONY: install-build install-run install-test install-fuzz FORCE

@@ -236,7 +236,7 @@ sub receive {
     my $size = $pace ? $pace->[0] : 65536;
 
     while (1) {
-        my $n = sysread $c->{fh}, my $bytes, $size;
+        my $n = sysread($c->{fh}, my $bytes, $size);
 
         if (!defined $n) {
             last if $!{EAGAIN} || $!{EWOULDBLOCK} || $!{EINTR};
