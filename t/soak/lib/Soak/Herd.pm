@@ -3,26 +3,34 @@ package Soak::Herd;
 # Endpoints that fail for a while, one with 503 and one without an answer: how
 # many deliveries are open at once, and when what failed is tried again. A part
 # of t/soak/push.
+#
+# What was due long ago is no herd, however many there are: it comes as fast as
+# the endpoint answers, and never more at once than the window is, which grows
+# by one for each success. So that is what is looked at, for each delivery; and
+# by Soak::Spread that the moments at which retries are due are spread.
 
 use strict;
 use warnings;
 
-use List::Util qw/max sum0/;
+use List::Util qw/max min sum0/;
 
 use NgxQueues::Queue;
-use NgxQueues::Wait 'wait_for';
+use NgxQueues::Wait qw/wait_for scaled/;
 
 use Soak::Body;
 use Soak::Deliveries;
 use Soak::Journal 'now';
+use Soak::Spread;
 
 use constant {
     MESSAGES => 1000,
     MORE => 2000,               # once the endpoint works
     WIDE => 100,                # maxConcurrency
+    BATCH => 10,
     TIMEOUT => 1,
-    BUCKET => 0.1,              # seconds
-    HIDDEN => 31,               # an answer that comes too late is none
+    VISIBLE => 30,              # after so many seconds, at most
+    LAG => 0.05,                # what one end sees before the other one
+    BUCKET => 0.1,
 };
 
 sub new {
@@ -36,14 +44,15 @@ sub run {
 
     my %how = ('herd-503' => [503, 0.01], 'herd-silent' => ['hang']);
     my %queues = map {
-        $_ => NgxQueues::Queue->new($self->{server}, name => $_)
+        $_ => NgxQueues::Queue->new($self->{server}, name => $_,
+                                     visibilityTimeoutSeconds => VISIBLE)
     } keys %how;
     my %ids;
 
     for my $name (keys %how) {
         $self->{sink}->answer("/$name", @{ $how{$name} });
         $ids{$name} = Soak::Deliveries::subscribe($self, $queues{$name}, WIDE,
-            TIMEOUT, state => 'paused');
+            TIMEOUT, state => 'paused', batchSize => BATCH);
         send_some($queues{$name}, $name, MESSAGES);
     }
 
@@ -80,7 +89,7 @@ sub send_some {
 sub judge {
     my ($self) = @_;
 
-    my @records = sort { $a->{begin} <=> $b->{begin} }
+    my @records = sort { $a->{claimed} <=> $b->{claimed} }
         Soak::Journal::load($self->{journals});
 
     for my $name (@{ $self->{names} || [] }) {
@@ -91,17 +100,9 @@ sub judge {
 sub one {
     my ($self, $name, @all) = @_;
 
-    my (%wide, %tries, %got);
+    my (%tries, %got);
 
     for my $r (@all) {
-        my $second = int($r->{begin} - $self->{begin});
-
-        $wide{$second}{most} = max $wide{$second}{most} // 0, $r->{open};
-        $wide{$second}{n}++;
-
-        $self->{problem}->(wide => "$r->{open} deliveries are open", $r)
-            if $r->{open} > WIDE;
-
         for (@{ $r->{items} }) {
             my ($key, $count) = split /:/;
 
@@ -110,10 +111,6 @@ sub one {
         }
     }
 
-    print "\n$name: deliveries of each second, most at once\n";
-    print "  ", join(' ', map { "$_:$wide{$_}{n}/$wide{$_}{most}" }
-                     sort { $a <=> $b } keys %wide), "\n";
-
     my $n = grep { /^$name/ } keys %got;
     my @twice = grep { $got{$_} > 1 } keys %got;
 
@@ -121,82 +118,120 @@ sub one {
         if $n != MESSAGES + MORE;
     $self->{problem}->(doubled => "$name: @twice") if @twice;
 
-    $self->falls($name, \%wide, @all);
-    $self->spread($name, \%tries);
+    $self->window($name, @all);
+    $self->falls($name, @all);
+    $self->spread($name, @all);
+    histogram($self->{begin}, map { @$_ } values %tries);
+}
+
+# When a delivery is claimed, at most so many are open as the answers until then
+# allow: at first maxConcurrency, half of it after each failure, one more after
+# each success. Who closed a connection knew before, and who is answered knows
+# later.
+
+sub window {
+    my ($self, $name, @all) = @_;
+
+    my $lag = scaled(LAG);
+    my @ends = sort { $a->{end} <=> $b->{end} } @all;
+    my ($window, $over, @were, @open, %seconds) = (WIDE, 0);
+
+    for my $r (@all) {
+        for (; $over < @ends && $ends[$over]{end} <= $r->{claimed}; $over++) {
+            my $d = $ends[$over];
+
+            push @were, [$d->{end} + $lag, $window];
+            $window = $d->{status} eq '200' ? min WIDE, $window + 1
+                : max 1, int $window / 2;
+        }
+
+        shift @were while @were && $were[0][0] < $r->{claimed};
+
+        @open = grep {
+            $_->{end} - ($_->{status} eq '0' ? $lag : 0) > $r->{claimed}
+        } @open, $r;
+
+        my $may = max $window, map { $_->[1] } @were;
+        my $second = $seconds{ int($r->{claimed} - $self->{begin}) } ||= {};
+
+        $r->{at_once} = @open;
+        $second->{n}++;
+        $second->{most} = max $second->{most} // 0, scalar @open;
+        $second->{may} = max $second->{may} // 0, $may;
+
+        $self->{problem}->(herd => "$name: " . @open . " deliveries are open,"
+                . " and the window is $may", $r) if @open > $may;
+    }
+
+    print "\n$name: deliveries of each second/most at once/window\n";
+    print '  ', join(' ', map {
+        "$_:" . join '/', @{ $seconds{$_} }{qw/n most may/}
+    } sort { $a <=> $b } keys %seconds), "\n";
 }
 
 # To one at a time, and never to none while there is something to do, which is
 # always so where each takes a second; then up again.
 
 sub falls {
-    my ($self, $name, $wide, @all) = @_;
+    my ($self, $name, @all) = @_;
 
-    my $end = int($self->{works} - $self->{begin});
-    my $from = TIMEOUT + 2;
-    my $most = max 0, map { $wide->{$_}{most} // 0 } $from .. $end - 1;
-    my @times = map { $_->{begin} } grep { $_->{begin} < $self->{works} } @all;
-    my $rest = max 0, map { $times[$_] - $times[$_ - 1] } 1 .. $#times;
-    my $later = max 0, map { $_->{open} }
-        grep { $_->{begin} > $self->{works} } @all;
+    my $from = $self->{begin} + TIMEOUT + 2;
+    my @before = grep { $_->{claimed} < $self->{works} } @all;
+    my $most = max 0, map { $_->{at_once} }
+        grep { $_->{claimed} > $from } @before;
+    my $rest = max 0, map {
+        $before[$_]{claimed} - $before[$_ - 1]{claimed}
+    } 1 .. $#before;
+    my $later = max 0, map { $_->{at_once} } @all[@before .. $#all];
 
-    printf "  at most %d at once in the outage, %d after it; longest without any"
-        . " %.1f s\n", $most, $later, $rest;
+    printf "  at most %d at once in the outage, %d after it; longest without"
+        . " any %.1f s\n", $most, $later, $rest;
 
-    $self->{problem}->(window => "$name: $most deliveries at once, $from s after"
-        . ' all began to fail') if $most != 1;
+    $self->{problem}->(window => "$name: $most deliveries at once, some time"
+        . ' after all began to fail') if $most != 1;
     $self->{problem}->(window => "$name: no delivery for $rest s")
         if $name =~ /silent/ && $rest > TIMEOUT + 1.5;
     $self->{problem}->(window => "$name: at most $later at once when the"
         . ' endpoint works again') if $later < WIDE / 5;
 }
 
-# Of those who come for the n-th time, how many do so within a tenth of a
-# second; who waits 2^(n - 2) s is spread over 0.4 of that at least. Ten that
-# failed together come together.
-
 sub spread {
-    my ($self, $name, $tries) = @_;
+    my ($self, $name, @all) = @_;
 
-    my $all = sum0 map { scalar @$_ } values %$tries;
-    my %buckets;
+    for my $try (Soak::Spread::tries(BATCH, VISIBLE, scaled(LAG), @all)) {
+        printf "  try %d: %4d messages, %4d of them timed; early by %4.1f %%,"
+            . " late by %4.1f %%, at most %4.1f %%; together %s\n",
+            @$try{qw/no n known/}, map({ 100 * $_ } @$try{qw/early late limit/}),
+            defined $try->{together}
+                ? sprintf '%.1f %%', 100 * $try->{together} : '-';
 
-    for my $count (sort { $a <=> $b } keys %$tries) {
-        my %of;
+        for (@{ $try->{problems} }) {
+            my ($text, @records) = @$_;
 
-        $of{ int(($_ - $self->{begin}) / BUCKET) }++ for @{ $tries->{$count} };
-        $buckets{$_} += $of{$_} for keys %of;
-
-        my $n = @{ $tries->{$count} };
-        my $most = (max values %of) / $n;
-        my $even = BUCKET / (0.4 * 2 ** ($count - 2));
-        my $limit = 2.5 * ($even < 0.02 ? 0.02 : $even) + 40 / $n;
-
-        printf "  try %d: %4d messages, at most %.1f %% in %.1f s, evenly"
-            . " %.1f %%\n", $count, $n, 100 * $most, BUCKET,
-            100 * ($even > 1 ? 1 : $even);
-
-        $self->{problem}->(herd => sprintf '%s: %.0f %% of tries no. %d come at'
-                . ' once', $name, 100 * $most, $count)
-            if $n >= 200 && $most > $limit;
-    }
-
-    return if !$all;
-
-    printf "  %d tries again, at most %.1f %% in %.1f s\n", $all,
-        100 * (max values %buckets) / $all, BUCKET;
-
-    print "  tries of each tenth of a second (from the first one):\n";
-
-    my @at = sort { $a <=> $b } keys %buckets;
-    my $line = '';
-
-    for my $at ($at[0] .. $at[-1]) {
-        $line .= sprintf ' %d', $buckets{$at} // 0;
-
-        if (($at - $at[0]) % 20 == 19 || $at == $at[-1]) {
-            printf "  %6.1f %s\n", ($at - ($at - $at[0]) % 20) * BUCKET, $line;
-            $line = '';
+            $self->{problem}->(spread => "$name: $text", @records);
         }
+    }
+}
+
+sub histogram {
+    my ($begin, @times) = @_;
+
+    my %n;
+
+    $n{ int(($_ - $begin) / BUCKET) }++ for @times;
+
+    my @at = sort { $a <=> $b } keys %n;
+
+    return if !@at;
+
+    printf "  %d tries again, of each tenth of a second:\n", scalar @times;
+
+    for (my $at = $at[0]; $at <= $at[-1]; $at += 20) {
+        my $last = min $at + 19, $at[-1];
+
+        printf "  %6.1f  %s\n", $at * BUCKET,
+            join ' ', map { $n{$_} // 0 } $at .. $last
+            if sum0 map { $n{$_} // 0 } $at .. $last;
     }
 }
 

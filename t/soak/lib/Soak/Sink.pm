@@ -3,8 +3,9 @@ package Soak::Sink;
 # An HTTPS endpoint for many deliveries, in a process of its own. It looks at
 # each and writes a line to its journal when the delivery is over:
 #
-#     push  begin: all of the request had come; end: the answer was written, or
-#           the connection was closed. path, id (of the delivery), status (0: it
+#     push  begin: all of the request had come; end: before the answer was
+#           written, or the connection was closed. path, id (of the delivery),
+#           claimed (when, by that id: the end of its millisecond), status (0: it
 #           was not answered), open (deliveries of this path, this one counted),
 #           signed (1: as it should be), connection, nth (on it);
 #           key:count:exact of each message, exact as in Soak::Body
@@ -180,7 +181,7 @@ sub accept_all {
 sub drop {
     my ($c) = @_;
 
-    over($c, 0) if $c->{delivery};
+    over($c, 0, now) if $c->{delivery};
     vec($readable, $c->{fd}, 1) = 0;
     delete $conns{ $c->{fd} };
     $c->{gone} = 1;
@@ -233,6 +234,7 @@ sub delivery {
 
     my $d = $c->{delivery} = {
         path => $path, id => $id // '?', begin => $now, open => ++$open{$path},
+        claimed => claimed($id // ''),
         connection => $c->{number}, nth => ++$c->{nth},
     };
 
@@ -254,6 +256,13 @@ sub delivery {
 
     push @due, [$now + $delay, $c];
     @due = sort { $a->[0] <=> $b->[0] } @due;
+}
+
+sub claimed {
+    my ($high, $low) = $_[0] =~ /^([0-9a-f]{8})-([0-9a-f]{4})-/ or return 0;
+
+    return sprintf '%.6f', (hex($high) * 65536 + hex($low) + 1) / 1000
+                           - Time::HiRes::time() + now;
 }
 
 sub signed {
@@ -304,23 +313,26 @@ sub respond {
     my $answer = "HTTP/1.1 $d->{status} x\r\nContent-Length: 0\r\n"
                  . ($d->{close} ? "Connection: close\r\n" : '') . "\r\n";
 
+    my $now = now;
+
     if ((syswrite $c->{fh}, $answer) // 0) {
-        over($c, $d->{status});
+        over($c, $d->{status}, $now);
     }
 
     drop($c) if $d->{close} || $c->{delivery};
 }
 
 sub over {
-    my ($c, $status) = @_;
+    my ($c, $status, $end) = @_;
 
     my $d = delete $c->{delivery};
 
     $open{ $d->{path} }--;
 
-    $o{journal}->write(push => $d->{begin}, now(),
-        { status => $status,
-          map { $_ => $d->{$_} } qw/path id open signed connection nth/ },
+    $o{journal}->write(push => $d->{begin}, $end,
+        { status => $status, map {
+              $_ => $d->{$_}
+          } qw/path id claimed open signed connection nth/ },
         @{ $d->{items} });
 }
 
