@@ -143,6 +143,15 @@ failed('chunked without its end', { %list, chunked => [], last => 0,
                                     end => 'close' }, 'connection');
 failed('chunked, in a chunk', { %list, chunked => [10], cut => 'half',
                                 end => 'close' }, 'connection');
+failed("$_->[0] without TLS' notice", { %list, @{ $_->[1] }, end => 'fin' },
+       'connection')
+    for ['HTTP/1.0 that ends', [http10 => 1]],
+        ['HTTP/1.0 that ends in its body', [http10 => 1, cut => 'half']],
+        ['HTTP/1.1 that ends', [raw_head => "HTTP/1.1 200 OK\r\n\r\n"]],
+        ['a head alone that ends', [raw => "HTTP/1.1 200 OK\r\n\r\n"]];
+failed("503 without TLS' notice", { status => 503, http10 => 1, end => 'fin' },
+       'http 503');
+acknowledged("204 without TLS' notice", { status => 204, end => 'fin' });
 failed('a 204 that is none', { raw => "HTTP/1.1 2", end => 'close' },
        'connection');
 

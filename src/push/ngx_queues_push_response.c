@@ -172,7 +172,8 @@ ngx_queues_push_response_eof(ngx_queues_push_attempt_t *a)
     response = &a->response;
 
     if (response->part == NGX_QUEUES_PUSH_BODY
-        && response->framing == NGX_QUEUES_PUSH_UNTIL_CLOSE)
+        && response->framing == NGX_QUEUES_PUSH_UNTIL_CLOSE
+        && ngx_queues_push_tls_closed(a->connection))
     {
         ngx_queues_push_attempt_answered(a);
         return;

@@ -9,6 +9,7 @@
 static void ngx_queues_push_tls_handler(ngx_event_t *ev);
 static void ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a);
 static const char *ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a);
+static void ngx_queues_push_tls_strict(ngx_connection_t *c);
 
 
 void
@@ -100,6 +101,8 @@ ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a)
         ngx_del_timer(&a->limit);
     }
 
+    ngx_queues_push_tls_strict(c);
+
     ngx_queues_push_send_start(a);
 }
 
@@ -125,4 +128,25 @@ ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a)
     }
 
     return NULL;
+}
+
+
+/*
+ * nginx has OpenSSL take a connection that just ends for one that was closed:
+ * anybody on the way could end an answer that is as long as its connection.
+ */
+
+static void
+ngx_queues_push_tls_strict(ngx_connection_t *c)
+{
+#ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
+    (void) SSL_clear_options(c->ssl->connection, SSL_OP_IGNORE_UNEXPECTED_EOF);
+#endif
+}
+
+
+ngx_uint_t
+ngx_queues_push_tls_closed(ngx_connection_t *c)
+{
+    return (SSL_get_shutdown(c->ssl->connection) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
