@@ -253,7 +253,7 @@ end
 
 
 -- subscription_update: changes settings, also where memory is full: deliveries
--- make room there.
+-- make room there.  Where all is as it was, that is no change.
 -- Keys: root.  Arguments: sub, then pairs of a field (url to bs mc) and its
 -- value.  Reply: as of create.  Errors: NOSUB.
 -- Cost: O(fields).
@@ -268,18 +268,26 @@ L.register('subscription_update', { 'allow-oom' }, function(root, args)
         return L.wrong('subscription_update')
     end
 
+    local differs = false
+
     for i = 2, #args, 2 do
-        local field = args[i]
+        local field, value = args[i], args[i + 1]
 
         if field ~= 'url' and not ((field == 'to' or field == 'bs'
                                     or field == 'mc')
-                                   and whole_number(args[i + 1]))
+                                   and whole_number(value))
         then
             return L.wrong('subscription_update')
         end
+
+        differs = differs or s[field] ~= value
     end
 
     call('SCARD', L.active(root))           -- a key of a wrong type fails here
+
+    if not differs then
+        return answer(root, 0, s)
+    end
 
     return change(root, s, { '', unpack(args, 2) })
 end)

@@ -164,6 +164,15 @@ subtest 'update, rotate' => sub {
         for [ 'to' ], [ 'st', 'p' ], [ 'to', 'x' ], [ 'bs', 1, 'mc', '-1' ];
     is(of($k, 'bs') . of($k, 'ver'), 22, 'which change nothing');
 
+    for my $same ([], [ 'bs', 2 ], [ 'url', 'https://y/', 'to', 1, 'mc', 3 ]) {
+        is_deeply(f('subscription_update', "q$k", @$same), $sub,
+                  "not @$same: it is so already");
+        is(of($k, 'ver') . hints(), 2, 'which is no change, and told to nobody');
+    }
+
+    f('subscription_update', "q$k", 'bs', 2, 'mc', 4);
+    is(of($k, 'ver') . hints(), "3s$k", 'one that differs is enough');
+
     my @ends;
 
     for my $i (2 .. 6) {
@@ -176,7 +185,7 @@ subtest 'update, rotate' => sub {
     like(of($k, 'sec'), qr/^0 S6 \d+ S5 \d+ S4 \d+ S3\z/,
          'four at most, the newest first');
     is((grep { abs($_ - time - 86400) > 2 } @ends), 0, 'old ones for a day');
-    is(of($k, 'ver'), 7, 'new versions');
+    is(of($k, 'ver'), 8, 'new versions');
     is(hints(), join(' ', ("s$k") x 5), 'the owner is told');
 
     $r->call('HSET', "$root:s:$k", 'sec', '0 S6 99 S5 ' . (time + 99) . ' S4');
