@@ -111,7 +111,7 @@ location / { queues_api; }
 GET /v1/x
 --- error_code: 404
 --- no_error_log
-[warn]
+has no certificates
 
 
 

@@ -49,7 +49,21 @@ like($said, qr/\[warn\].*"queues_push" stays off: "\S+" has no certificates/,
 ($right, $said) = test('none', '');
 
 ok($right, 'neither');
-unlike($said, qr/queues_push/, 'it is just off');
+like($said, qr/\[warn\].*"queues_push" stays off: there are no name servers/,
+     'it stays off, which is said');
+is(() = $said =~ /queues_push" stays/g, 1, 'once');
+
+($right, $said) = test('none', 'queues_push off;');
+
+ok($right, 'off');
+unlike($said, qr/queues_push/, 'is off');
+
+$server->configure(locations => 'location /v1/receipts { queues_api receipts; }');
+($right, $said) = test('none', '');
+
+ok($right, 'where nothing makes subscriptions');
+unlike($said, qr/queues_push/, 'nothing is said of them');
+$server->configure(locations => undef);
 
 ($right, $said) = test('none', "$resolver queues_push on;");
 

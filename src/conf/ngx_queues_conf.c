@@ -161,6 +161,10 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
         if (conf->auth) {
             qmcf->auth = 1;
         }
+
+        if (conf->api & NGX_QUEUES_CONF_CONTROL) {
+            qmcf->control = 1;
+        }
     }
 
     return NGX_CONF_OK;

@@ -62,6 +62,8 @@ typedef struct {
                                                       API */
     unsigned                        auth:1;        /* and one asks for a
                                                       credential */
+    unsigned                        control:1;     /* and one makes queues
+                                                      and subscriptions */
 } ngx_queues_conf_main_t;
 
 
@@ -152,7 +154,7 @@ ngx_int_t ngx_queues_conf_create_push(ngx_conf_t *cf,
     ngx_queues_conf_push_t *push);
 void ngx_queues_conf_init_push(ngx_queues_conf_push_t *push);
 ngx_int_t ngx_queues_conf_check_push(ngx_conf_t *cf,
-    ngx_queues_conf_push_t *push);
+    ngx_queues_conf_main_t *qmcf);
 void ngx_queues_conf_cleanup_push(ngx_queues_conf_push_t *push);
 
 /* The resolver of http {} and its timeout; NULL where there is none. */

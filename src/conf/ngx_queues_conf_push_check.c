@@ -13,8 +13,12 @@ static ngx_int_t ngx_queues_conf_push_system(ngx_conf_t *cf,
 
 
 ngx_int_t
-ngx_queues_conf_check_push(ngx_conf_t *cf, ngx_queues_conf_push_t *push)
+ngx_queues_conf_check_push(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
+    ngx_queues_conf_push_t  *push;
+
+    push = &qmcf->push;
+
     push->resolver = ngx_queues_conf_http_resolver(cf,
                                                    &push->resolver_timeout);
 
@@ -26,6 +30,13 @@ ngx_queues_conf_check_push(ngx_conf_t *cf, ngx_queues_conf_push_t *push)
                           "\"resolver ADDRESS;\" to \"http\", or write "
                           "\"queues_push off\"");
             return NGX_ERROR;
+        }
+
+        if (push->on == NGX_CONF_UNSET && qmcf->control) {
+            ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                          "\"queues_push\" stays off: there are no name "
+                          "servers; add \"resolver ADDRESS;\" to \"http\", or "
+                          "write \"queues_push off\"");
         }
 
         push->on = 0;
