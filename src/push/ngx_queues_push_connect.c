@@ -19,6 +19,8 @@ static ngx_int_t ngx_queues_push_connect_prepare(ngx_queues_push_attempt_t *a,
     ngx_connection_t *c);
 static void ngx_queues_push_connect_handler(ngx_event_t *ev);
 static void ngx_queues_push_connect_done(ngx_queues_push_attempt_t *a);
+static const char *ngx_queues_push_connect_refused(
+    ngx_queues_push_attempt_t *a, ngx_err_t err);
 static const char *ngx_queues_push_connect_text(ngx_queues_push_attempt_t *a,
     ngx_err_t err);
 
@@ -90,7 +92,7 @@ ngx_queues_push_connect_address(ngx_queues_push_attempt_t *a)
 
     if (rc == NGX_DECLINED) {
         ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
-                          ngx_queues_push_connect_text(a, ngx_socket_errno));
+                        ngx_queues_push_connect_refused(a, ngx_socket_errno));
         return;
     }
 
@@ -207,6 +209,31 @@ ngx_queues_push_connect_done(ngx_queues_push_attempt_t *a)
     }
 
     ngx_queues_push_tls_start(a);
+}
+
+
+/*
+ * nginx has logged the error of its connect() and closed the socket since:
+ * what connect() does not say of an endpoint is of one of these.
+ */
+
+static const char *
+ngx_queues_push_connect_refused(ngx_queues_push_attempt_t *a, ngx_err_t err)
+{
+    switch (err) {
+
+    case NGX_ECONNREFUSED:
+    case NGX_ECONNRESET:
+    case NGX_ETIMEDOUT:
+    case NGX_ENETDOWN:
+    case NGX_ENETUNREACH:
+    case NGX_EHOSTDOWN:
+    case NGX_EHOSTUNREACH:
+        return ngx_queues_push_connect_text(a, err);
+
+    default:
+        return "The endpoint could not be connected to.";
+    }
 }
 
 
