@@ -27,6 +27,9 @@ my $e = $p->another_endpoint(certificates => {
 my $old = $p->another_endpoint(version => 'TLSv1_1');
 my $new = $p->another_endpoint(version => 'TLSv1_2');
 my $plain = $p->another_endpoint;
+my %demanding = map { $_ => $p->another_endpoint(version => $_,
+                                                 demanding => 1) }
+    qw/TLSv1_2 TLSv1_3/;
 
 $plain->accepting(map { { do => 'plain' } } 1 .. 50);
 
@@ -35,6 +38,8 @@ my %refused = map { $_ => [$e, "$_.example.com"] }
 
 $refused{'TLS 1.1'} = [$old, 'old.example.com'];
 $refused{'no TLS'} = [$plain, 'plain.example.com'];
+$refused{"a certificate demanded by $_"} = [$demanding{$_}, 'due.example.com']
+    for keys %demanding;
 
 my %s;
 
@@ -63,6 +68,10 @@ for my $name (sort keys %s) {
     isnt($s->counts, '0 0 0', "$name: the message is kept");
 }
 
+is($s{$_}->status->{lastError}{message} =~ s/^The endpoint ended TLS: //r,
+   $_ =~ /3/ ? 'certificate required.' : 'handshake failure.', "$_: said so")
+    for grep { /demanded/ } sort keys %s;
+
 # each attempt counts, and the next ones wait
 
 $_->pause for values %s;
@@ -72,7 +81,8 @@ my ($m) = $s{self}->queue->receive(waitSeconds => 5);
 cmp_ok($m->{receiveCount}, '>=', 2, 'attempts are counted');
 $_->resume for values %s;
 
-is((map { $_->requests } $e, $old, $plain), 0, 'nobody has got a request');
+is((map { $_->requests } $e, $old, $plain, values %demanding), 0,
+   'nobody has got a request');
 is((grep { defined $_->{sni} && $_->{sni} !~ /^[a-z.]+\.example\.com\z/ }
     $e->connections), 0, 'all were asked by their name');
 

@@ -179,9 +179,13 @@ void ngx_queues_push_connect_next(ngx_queues_push_attempt_t *a,
 void ngx_queues_push_connect_limit_handler(ngx_event_t *ev);
 void ngx_queues_push_connect_close(ngx_connection_t *c);
 
-/* _tls.c.  closed: 1 if the endpoint has said that nothing more comes */
+/*
+ * _tls.c.  closed is 1 if the endpoint has said that nothing more comes; alert
+ * is a sentence about the fault for which it has ended TLS, or NULL.
+ */
 void ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a);
 ngx_uint_t ngx_queues_push_tls_closed(ngx_connection_t *c);
+const char *ngx_queues_push_tls_alert(ngx_queues_push_attempt_t *a);
 
 /* _send.c */
 void ngx_queues_push_send_start(ngx_queues_push_attempt_t *a);

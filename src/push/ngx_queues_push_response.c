@@ -10,6 +10,7 @@
 #define NGX_QUEUES_PUSH_BODY_SIZE  4096
 
 
+static void ngx_queues_push_response_failed(ngx_queues_push_attempt_t *a);
 static void ngx_queues_push_response_eof(ngx_queues_push_attempt_t *a);
 static void ngx_queues_push_response_cut(ngx_queues_push_attempt_t *a,
     const char *reason);
@@ -127,7 +128,7 @@ ngx_queues_push_response_read(ngx_queues_push_attempt_t *a)
         }
 
         if (n == NGX_ERROR) {
-            ngx_queues_push_response_cut(a, ngx_queues_push_response_broken);
+            ngx_queues_push_response_failed(a);
             return;
         }
 
@@ -161,6 +162,27 @@ ngx_queues_push_response_read(ngx_queues_push_attempt_t *a)
         ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
                                      "The connection could not be watched.");
     }
+}
+
+
+static void
+ngx_queues_push_response_failed(ngx_queues_push_attempt_t *a)
+{
+    const char  *reason;
+
+    if (a->response.raw == 0 && !a->reused) {
+
+        /* a late end of the handshake */
+
+        reason = ngx_queues_push_tls_alert(a);
+
+        if (reason) {
+            ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS, reason);
+            return;
+        }
+    }
+
+    ngx_queues_push_response_cut(a, ngx_queues_push_response_broken);
 }
 
 

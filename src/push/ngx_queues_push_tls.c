@@ -6,6 +6,8 @@
 #include "ngx_queues_push_client.h"
 
 
+static void ngx_queues_push_tls_info(const ngx_ssl_conn_t *ssl_conn, int where,
+    int ret);
 static void ngx_queues_push_tls_handler(ngx_event_t *ev);
 static void ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a);
 static const char *ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a);
@@ -40,7 +42,47 @@ ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a)
         return;
     }
 
+    /* nginx's own one is for servers */
+
+    SSL_set_info_callback(c->ssl->connection, ngx_queues_push_tls_info);
+
     ngx_queues_push_tls_handshake(a);
+}
+
+
+/*
+ * Why an endpoint ends TLS.  With TLS 1.3 its word on a missing certificate of
+ * ours comes when the handshake is over here.
+ */
+
+static void
+ngx_queues_push_tls_info(const ngx_ssl_conn_t *ssl_conn, int where, int ret)
+{
+    if ((where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT
+        && (ret >> 8) == SSL3_AL_FATAL)
+    {
+        (void) SSL_set_app_data((ngx_ssl_conn_t *) ssl_conn,
+                                (void *) (uintptr_t) (ret & 0xff));
+    }
+}
+
+
+const char *
+ngx_queues_push_tls_alert(ngx_queues_push_attempt_t *a)
+{
+    int          alert;
+    const char  *text;
+
+    alert = (int) (uintptr_t) SSL_get_app_data(a->connection->ssl->connection);
+
+    if (alert == 0) {
+        return NULL;
+    }
+
+    text = (alert == TLS13_AD_CERTIFICATE_REQUIRED)
+           ? "certificate required" : SSL_alert_desc_string_long(alert);
+
+    return ngx_queues_push_attempt_text(a, "The endpoint ended TLS", text);
 }
 
 
@@ -83,8 +125,13 @@ ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a)
     }
 
     if (rc != NGX_OK) {
-        reason = c->read->error ? "The TLS handshake with the endpoint failed."
-                                : "The endpoint broke off the TLS handshake.";
+        reason = ngx_queues_push_tls_alert(a);
+
+        if (reason == NULL) {
+            reason = c->read->error
+                     ? "The TLS handshake with the endpoint failed."
+                     : "The endpoint broke off the TLS handshake.";
+        }
 
         ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_TLS, reason);
         return;

@@ -8,8 +8,9 @@ package NgxQueues::Endpoint;
 #     my @r = $e->wait(2, path => '/a');
 #
 # new: files (certificate, key), certificates ({ name => files }: for this name
-# in SNI), version ('TLSv1_1': only this one), plain (1: without TLS), rcvbuf
-# (bytes of its sockets' receive buffers), host ('127.0.0.1').
+# in SNI), version ('TLSv1_1': only this one), demanding (1: clients must have a
+# certificate), plain (1: without TLS), rcvbuf (bytes of its sockets' receive
+# buffers), host ('127.0.0.1').
 #
 # on(PATH, BEHAVIOUR...): of requests with this path, the query not counted; '*'
 # for all that have none of their own. The first one is for the first request

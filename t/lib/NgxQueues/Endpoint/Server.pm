@@ -84,6 +84,8 @@ sub context {
         SSL_server => 1,
         SSL_cert_file => { map { $_ => $files{$_}{certificate} } keys %files },
         SSL_key_file => { map { $_ => $files{$_}{key} } keys %files },
+        $config->{demanding} ? (SSL_verify_mode => 3,
+                                SSL_ca_file => $config->{files}{ca}) : (),
         $version ? (SSL_version => $version,
                     SSL_cipher_list => 'DEFAULT:@SECLEVEL=0') : (),
     ) || die "TLS: $SSL_ERROR";
