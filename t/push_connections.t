@@ -54,6 +54,23 @@ ok($_->done(10), $_->path . ' goes on') for @s;
 is((grep { $_->{receiveCount} > 1 } $e->messages), 0, 'nothing came twice');
 is(join(' ', map { $_->last_error } @s) =~ s/ //gr, '', 'and nothing failed');
 
+# connections that are only kept, for the next delivery to there, give way: to
+# deliveries elsewhere, and to clients
+
+my $few = NgxQueues::Push->new(connections => 24);
+
+for my $n (1 .. 40) {
+    my $s = $few->subscribe(host => "h$n.example.com");
+
+    $s->send('x');
+    $s->done(2) or fail("$n has none");
+}
+
+is(scalar @{ [$few->endpoint->requests] }, 40, 'one after another');
+unlike($few->server->error_log, qr/worker_connections are not enough$/m,
+       'no client is sent away');
+$few->finish(name => 'few connections');
+
 $p->server->finish(allow => [qr/worker_connections are not enough\z/]);
 
 done_testing;

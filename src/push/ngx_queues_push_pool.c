@@ -80,6 +80,8 @@ ngx_queues_push_pool_take(ngx_queues_push_attempt_t *a)
         ngx_queue_remove(q);
         ngx_queues_push_pool_n--;
 
+        ngx_reusable_connection(c, 0);
+
         ngx_del_timer(c->read);
         c->read->cancelable = 0;
         c->idle = 0;
@@ -170,6 +172,10 @@ ngx_queues_push_pool_keep(ngx_queues_push_attempt_t *a)
     }
 
     ngx_add_timer(c->read, a->response.idle);
+
+    /* who needs a connection may have this one's place */
+
+    ngx_reusable_connection(c, 1);
 
     return NGX_OK;
 }
