@@ -133,6 +133,8 @@ struct ngx_queues_push_attempt_s {
 
     u_char                         text[160];
 
+    int                            alert;    /* of TLS, 0: none came */
+
     unsigned                       sent:1;
     unsigned                       reused:1;
     unsigned                       resent:1;

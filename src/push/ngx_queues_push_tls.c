@@ -22,6 +22,7 @@ ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a)
     c = a->connection;
 
     a->state = NGX_QUEUES_PUSH_HANDSHAKE;
+    a->alert = 0;
 
     if (ngx_ssl_create_connection(a->request.conf->ssl, c,
                                   NGX_SSL_BUFFER|NGX_SSL_CLIENT)
@@ -58,11 +59,22 @@ ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a)
 static void
 ngx_queues_push_tls_info(const ngx_ssl_conn_t *ssl_conn, int where, int ret)
 {
-    if ((where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT
-        && (ret >> 8) == SSL3_AL_FATAL)
+    ngx_connection_t           *c;
+    ngx_queues_push_attempt_t  *a;
+
+    if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT
+        || (ret >> 8) != SSL3_AL_FATAL)
     {
-        (void) SSL_set_app_data((ngx_ssl_conn_t *) ssl_conn,
-                                (void *) (uintptr_t) (ret & 0xff));
+        return;
+    }
+
+    c = ngx_ssl_get_connection((ngx_ssl_conn_t *) ssl_conn);
+
+    /* one that is only kept is of no attempt */
+
+    if (!c->idle) {
+        a = c->data;
+        a->alert = ret & 0xff;
     }
 }
 
@@ -70,17 +82,14 @@ ngx_queues_push_tls_info(const ngx_ssl_conn_t *ssl_conn, int where, int ret)
 const char *
 ngx_queues_push_tls_alert(ngx_queues_push_attempt_t *a)
 {
-    int          alert;
     const char  *text;
 
-    alert = (int) (uintptr_t) SSL_get_app_data(a->connection->ssl->connection);
-
-    if (alert == 0) {
+    if (a->alert == 0) {
         return NULL;
     }
 
-    text = (alert == TLS13_AD_CERTIFICATE_REQUIRED)
-           ? "certificate required" : SSL_alert_desc_string_long(alert);
+    text = (a->alert == TLS13_AD_CERTIFICATE_REQUIRED)
+           ? "certificate required" : SSL_alert_desc_string_long(a->alert);
 
     return ngx_queues_push_attempt_text(a, "The endpoint ended TLS", text);
 }
