@@ -126,6 +126,8 @@ local function tell_new(words, k, out, entries)
     return more
 end
 
+L.tell_new = tell_new
+
 
 -- The earlier of two moments, the second one being that of a key's head, or
 -- nothing.
@@ -162,9 +164,30 @@ local function new_words(text)
 end
 
 
--- A receive in the usual case: nothing became visible by itself, nothing
--- outlived its retention, the cap is far away.  Takes entries of m that follow
--- cur.
+-- What the hot hash says once messages that were never received are taken, up
+-- to last: field counts those in flight, the first of which are visible again
+-- at deadline.
+function L.took(p, h, last, field, count, deadline)
+    if deadline < tonumber(h[3]) then
+        call('HSET', p.hot, 'cur', last, field, count, 't', L.text(deadline))
+
+        if p.mrc > 0 then
+            L.due(p, deadline)
+        end
+    else
+        call('HSET', p.hot, 'cur', last, field, count)
+    end
+end
+
+
+-- Whether nothing became visible by itself, nothing outlived its retention, and
+-- the cap is far away: the usual case.
+function L.usual(h, need, now)
+    return now < tonumber(h[3]) and h[4] + h[5] + need <= L.CAP
+end
+
+
+-- A receive in the usual case.  Takes entries of m that follow cur.
 local function receive_new(p, h, entries, out, token, vt, now, text)
     local n, words = #entries, new_words(text)
 
@@ -188,15 +211,7 @@ local function receive_new(p, h, entries, out, token, vt, now, text)
         field, count = 'nb', h[4] + n
     end
 
-    if deadline < tonumber(h[3]) then
-        call('HSET', p.hot, 'cur', last, field, count, 't', moment)
-
-        if p.mrc > 0 then
-            L.due(p, deadline)
-        end
-    else
-        call('HSET', p.hot, 'cur', last, field, count)
-    end
+    L.took(p, h, last, field, count, deadline)
 
     out[5] = tell_new(words, 2, out, entries) and concat(words, ' ') or record
 
@@ -362,7 +377,7 @@ function L.receive(p, h, need, token, vt, wait, now)
         return L.receive_fifo(p, h, out, need, token, vt, wait, now, text)
     end
 
-    if now < tonumber(h[3]) and h[4] + h[5] + need <= L.CAP then
+    if L.usual(h, need, now) then
         local entries = call('XRANGE', p.m, '(' .. h[2], '+', 'COUNT', need)
 
         if entries[1] then

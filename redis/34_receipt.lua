@@ -107,6 +107,8 @@ local function whole(record, text, cutoff)
                     and L.sent(match(text, '^[^ ]+')) <= cutoff)
 end
 
+L.whole = whole
+
 
 local function add_singles(singles, g)
     local n = #singles

@@ -8,6 +8,18 @@ local AGAIN = 1000          -- ms until a failed one of a queue without visibili
 local LOST, CHANGED, FULL, NONE = 1, 2, 3, 4
 
 
+-- For how many seconds messages of a delivery are hidden; and the moment at
+-- which it counts as given up.
+function L.hidden(p, s)
+    return max(p.vt, s.to + HIDDEN)
+end
+
+
+function L.given_up(s, now)
+    return L.text(now + (s.to + GIVEN_UP) * 1000)
+end
+
+
 -- What a claim or the end of a delivery needs of a subscription, or nothing.
 local function read(root, k)
     local s = call('HMGET', L.subscription(root, k), 'q', 'o', 'fn', 'ver', 'st',
@@ -74,7 +86,7 @@ local function claim(root, s, args, token, now, out)
         return out
     end
 
-    local vt = max(p.vt, s.to + HIDDEN)
+    local vt = L.hidden(p, s)
     local got = L.receive(p, h, tonumber(s.bs), token, vt, 1, now)
 
     if got.err then
@@ -82,7 +94,7 @@ local function claim(root, s, args, token, now, out)
     end
 
     if got[6] then
-        call('ZADD', key, L.text(now + (s.to + GIVEN_UP) * 1000), token)
+        call('ZADD', key, L.given_up(s, now), token)
     end
 
     out[n + 1], out[n + 3] = 0, p.vt
@@ -222,8 +234,8 @@ local function finish(root, args, run, now)
 end
 
 
--- Notes how a delivery of s ended that was open.
-local function note(root, s, outcome, window, acknowledged, now)
+-- Notes how deliveries of s ended that were open, count of them.
+local function note(root, s, outcome, window, acknowledged, count, now)
     local fields, n = { L.subscription(root, s.k) }, 1
 
     local function put(field, value)
@@ -240,7 +252,7 @@ local function note(root, s, outcome, window, acknowledged, now)
         local failed = outcome ~= '+'
         local fl = failed and '1' or '0'
 
-        put('nd', L.text(s.nd + 1))
+        put('nd', L.text(s.nd + count))
 
         if acknowledged > 0 then
             put('nm', L.text(s.nm + acknowledged))
@@ -251,7 +263,7 @@ local function note(root, s, outcome, window, acknowledged, now)
         end
 
         if failed then
-            put('ne', L.text(s.ne + 1))
+            put('ne', L.text(s.ne + count))
             put('le', second .. ' ' .. sub(outcome, 2))
         elseif second ~= s.ls then
             put('ls', second)
@@ -262,6 +274,10 @@ local function note(root, s, outcome, window, acknowledged, now)
         call('HSET', unpack(fields))
     end
 end
+
+
+-- For what ends several deliveries.
+L.pushed = { read = read, claim = claim, note = note, NONE = NONE }
 
 
 -- push_settle: ends a delivery, and may claim the next batch.
@@ -302,7 +318,7 @@ L.register('push_settle', { 'allow-oom' }, function(root, args)
     local open = s and try('ZREM', key, token) == 1
 
     if open then
-        note(root, s, outcome, window, done, now)
+        note(root, s, outcome, window, done, 1, now)
     end
 
     local out = { open and 1 or 0 }

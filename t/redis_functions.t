@@ -44,7 +44,7 @@ subtest 'library' => sub {
         subscription_rotate => '', subscription_delete => 'allow-oom', push_join => 'allow-oom',
         push_leave => 'allow-oom', push_note => 'allow-oom',
         push_sync => 'allow-oom', push_claim => 'allow-oom',
-        push_settle => 'allow-oom',
+        push_settle => 'allow-oom', push_done => 'allow-oom',
     }, 'functions and flags');
 };
 
@@ -313,6 +313,8 @@ subtest 'rights' => sub {
     my ($id, @ids) = $claim->[7] =~ /(\d+-\d+)/g;
     is_deeply([ @{ f('push_settle', $k, 'w', 1, 3, '', 501, $q, 1, '+', '',
                      $id, 1000, 1, "@ids") }[0, 1] ], [ 0, 4 ], 'settle');
+    is_deeply(f('push_done', $k, 'w', 1, 3, '', '', $q, 1, 501, "@ids"), [ 0 ],
+              'done');
     is(f('push_sync', 'w', 0)->[1], 0, 'give it away');
     is(f('subscription_state', "q$k", 'p')->[0], 0, 'pause');
     is(f('subscription_state', "q$k", 'a')->[0], 1, 'resume');

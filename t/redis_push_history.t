@@ -52,7 +52,7 @@ sub add {
 # what a reply of a claim says; a job of before may be told that it is over
 
 sub claimed {
-    my ($worker, $k, $reply) = @_;
+    my ($worker, $k, $reply, $claim) = @_;
     my ($code, undef, @rest) = @$reply;
 
     if ($code == 1) {
@@ -75,7 +75,7 @@ sub claimed {
     shift @rest;
     my @m = NgxQueues::Functions->can($fifo ? '_fifo' : '_standard')->(\@rest);
 
-    push @open, { k => $k, worker => $worker, token => $token, q => $rest[0],
+    push @open, { k => $k, worker => $worker, token => $claim // $token, q => $rest[0],
                   gen => $rest[1], m => [ map { ref eq 'HASH' ? $_
                   : { id => $_->[0], body => $_->[1] =~ tr/"//dr,
                       count => $_->[3] } } @m ] };
@@ -159,6 +159,41 @@ my %do = (
         claimed($worker, $k, $reply);
     },
 
+    # several of a subscription, all messages of which were handled
+    done => sub {
+        my $first = any(@open) // return;
+        my ($k, $worker) = @$first{qw(k worker)};
+        my @of = grep { $_->{k} eq $k && $_->{worker} eq $worker
+                        && "$_->{q} $_->{gen}" eq "$first->{q} $first->{gen}" }
+                 @open;
+        my $j = $job{$worker}{$k} // { fence => 0, ver => 0 };
+        my @new = map { ++$token } 1 .. rand 4;
+
+        @open = grep { my $d = $_; !grep { $_ == $d } @of } @open;
+        @of = reverse @of if rand() < .5;
+        push @of, { token => 1, m => [ { id => '1-1' } ] } if rand() < .1;
+
+        my @args = ($k, $worker, @$j{qw(fence ver)}, "@new", any('', 0, 3),
+            @$first{qw(q gen)}, map {
+                ($_->{token}, join ' ', map { $_->{id} } @{ $_->{m} }) } @of);
+
+        if (rand() < .1) {                      # twice
+            local $args[4] = '';
+            call_('push_done', @args);
+        }
+
+        my @reply = @{ call_('push_done', @args) };
+
+        $done{ $_->{body} }++ for grep { exists $_->{body} }
+                                  map { @{ $_->{m} } } @of;
+        shift @reply;
+
+        while (@reply) {
+            claimed($worker, $k, [ splice @reply, 0, shift @reply ],
+                    shift @new);
+        }
+    },
+
     pause => sub {
         my $k = any(sort keys %queue) // return;
         my $st = any('p', 'a', 'a');
@@ -217,7 +252,7 @@ my %do = (
 );
 
 my %often = (join => 4, sync => 30, die => 2, send => 40, claim => 60,
-             settle => 70, pause => 5, update => 3, pull => 3, delete => 1,
+             settle => 40, done => 30, pause => 5, update => 3, pull => 3, delete => 1,
              tend => 3, elapse => 1);
 my @pick = map { ($_) x $often{$_} } sort keys %often;
 my @bad;

@@ -54,7 +54,7 @@ ngx_queues_push_job_ready(ngx_queues_push_job_t *job)
 
     return job->probe
            || (job->wanted && !job->broken
-               && job->open + job->claims < job->window);
+               && job->open + job->nhandled + job->claims < job->window);
 }
 
 
@@ -90,6 +90,17 @@ ngx_queues_push_job_unclaimed(ngx_queues_push_job_t *job)
     ngx_queues_push_engine.claims--;
 
     ngx_queues_push_job_pause(job);
+}
+
+
+void
+ngx_queues_push_job_spared(ngx_queues_push_job_t *job)
+{
+    job->claims--;
+
+    ngx_queues_push_engine.claims--;
+
+    ngx_queues_push_line_run();
 }
 
 

@@ -299,6 +299,10 @@ ngx_queues_push_delivery_free(ngx_queues_push_delivery_t *d)
         ngx_queues_push_delivery_detach(d);
     }
 
+    if (d->waiting) {
+        ngx_queues_push_done_leave(d);
+    }
+
     if (d->timer.timer_set) {
         ngx_del_timer(&d->timer);
     }
@@ -383,6 +387,18 @@ ngx_queues_push_deliveries_abort(void)
 {
     ngx_queue_t                 *q, *next;
     ngx_queues_push_delivery_t  *d;
+
+    q = ngx_queue_head(&ngx_queues_push_engine.deliveries);
+
+    while (q != ngx_queue_sentinel(&ngx_queues_push_engine.deliveries)) {
+        d = ngx_queue_data(q, ngx_queues_push_delivery_t, all);
+
+        q = ngx_queue_next(q);
+
+        if (d->waiting) {
+            ngx_queues_push_done_flush(d->claimer);
+        }
+    }
 
     ngx_queues_push_engine.aborted = 1;
 

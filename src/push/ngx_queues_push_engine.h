@@ -10,7 +10,8 @@
  *     line      jobs that are to claim, and the slots they share
  *     claim     their claims
  *     delivery  a batch: its attempt, and what is kept of it until
- *     settle    it is settled
+ *     done      it is settled with others, all messages being handled,
+ *     settle    or else by itself
  *     format    what a request looks like
  *     judge     what an answer means
  *
@@ -109,6 +110,9 @@ struct ngx_queues_push_job_s {
     ngx_queue_t                   line;
     ngx_queue_t                   deliveries;  /* open, the oldest first */
     ngx_uint_t                    open;
+    ngx_queue_t                   handled;     /* deliveries to be settled, */
+    ngx_uint_t                    nhandled;    /* open for the store */
+    ngx_uint_t                    settles;     /* of such, under way */
 
     uint64_t                      fence;
     uint64_t                      version;
@@ -149,7 +153,8 @@ typedef struct {
 /* a batch from its claim until it is settled */
 struct ngx_queues_push_delivery_s {
     ngx_queue_t                   all;
-    ngx_queue_t                   queue;       /* in the job's, while open */
+    ngx_queue_t                   queue;       /* in the job's, while open, or
+                                                  while it waits */
     ngx_queues_push_job_t        *job;         /* NULL: it went */
     ngx_queues_push_job_t        *claimer;     /* the settle claims for it */
     const ngx_queues_push_format_t  *format;
@@ -183,6 +188,7 @@ struct ngx_queues_push_delivery_s {
     unsigned                      success:1;
     unsigned                      throttled:1;
     unsigned                      undo:1;
+    unsigned                      waiting:1;   /* for others to be settled */
     unsigned                      calling:1;   /* a settle is under way */
     unsigned                      unsettled:1; /* one has failed */
     unsigned                      leaving:1;   /* until is that of the exit */
@@ -398,6 +404,9 @@ void ngx_queues_push_job_start(ngx_queues_push_job_t *job);
 ngx_uint_t ngx_queues_push_job_follow(ngx_queues_push_job_t *job);
 void ngx_queues_push_job_unclaimed(ngx_queues_push_job_t *job);
 
+/* A claim of a settle was not tried. */
+void ngx_queues_push_job_spared(ngx_queues_push_job_t *job);
+
 /* What the store's calls take of a job. */
 void ngx_queues_push_job_claim(ngx_queues_push_job_t *job,
     ngx_queues_store_claim_t *claim);
@@ -440,9 +449,27 @@ void ngx_queues_push_delivery_free(ngx_queues_push_delivery_t *d);
 void ngx_queues_push_settle(ngx_queues_push_delivery_t *d,
     ngx_queues_push_job_t *job);
 
+/* What came of it, when it was called; and that it could not be. */
+void ngx_queues_push_settle_end(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result);
+void ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
+    const char *reason);
+
 /* Gives the messages of a claim back, as if they had not been received. */
 void ngx_queues_push_give_back(ngx_queues_push_job_t *job,
     ngx_queues_store_result_t *result);
+
+
+/* done */
+
+/* 1 if it is to be settled together with others of the job. */
+ngx_uint_t ngx_queues_push_done_may(ngx_queues_push_delivery_t *d);
+void ngx_queues_push_done_add(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_job_t *job);
+
+/* It waits no longer; settles all that does. */
+void ngx_queues_push_done_leave(ngx_queues_push_delivery_t *d);
+void ngx_queues_push_done_flush(ngx_queues_push_job_t *job);
 
 
 /* judge */

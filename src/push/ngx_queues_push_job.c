@@ -140,6 +140,7 @@ ngx_queues_push_job_create(ngx_queues_push_project_t *p,
     job->timer.cancelable = 1;
 
     ngx_queue_init(&job->deliveries);
+    ngx_queue_init(&job->handled);
     ngx_queue_insert_tail(&p->jobs, &job->queue);
 
     ngx_queues_push_job_insert(job, NGX_QUEUES_PUSH_BY_ID);
@@ -204,6 +205,8 @@ ngx_queues_push_job_drop(ngx_queues_push_job_t *job, ngx_uint_t undo)
 
     job->dropped = 1;
 
+    ngx_queues_push_done_flush(job);
+
     ngx_queues_push_job_check(job);
 }
 
@@ -211,7 +214,7 @@ ngx_queues_push_job_drop(ngx_queues_push_job_t *job, ngx_uint_t undo)
 void
 ngx_queues_push_job_check(ngx_queues_push_job_t *job)
 {
-    if (!job->dropped || job->claims) {
+    if (!job->dropped || job->claims || job->settles) {
         return;
     }
 

@@ -207,7 +207,7 @@ ngx_queues_push_job_may(ngx_queues_push_job_t *job)
 
     slots = ngx_queues_push_slots();
 
-    open = job->open + job->claims;
+    open = job->open + job->nhandled + job->claims;
 
     if (slots == 0 || open >= ngx_max(job->window, 1)) {
         return 0;

@@ -19,8 +19,6 @@ static void ngx_queues_push_settle_fill(ngx_queues_push_delivery_t *d,
     ngx_queues_push_settle_t *s);
 static void ngx_queues_push_settle_done(void *data,
     ngx_queues_store_result_t *result);
-static void ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
-    const char *reason);
 static void ngx_queues_push_settle_handler(ngx_event_t *ev);
 
 
@@ -34,6 +32,11 @@ ngx_queues_push_settle(ngx_queues_push_delivery_t *d,
     d->timer.handler = ngx_queues_push_settle_handler;
     d->timer.data = d;
     d->timer.log = ngx_cycle->log;
+
+    if (job && ngx_queues_push_done_may(d)) {
+        ngx_queues_push_done_add(d, job);
+        return;
+    }
 
     for (i = 0; job && i < d->nmessages; i++) {
         if (d->messages[i].failed) {
@@ -128,10 +131,22 @@ ngx_queues_push_settle_done(void *data, ngx_queues_store_result_t *result)
     ngx_queues_push_job_t       *job;
     ngx_queues_push_delivery_t  *d = data;
 
-    d->calling = 0;
-
     job = d->claimer;
     d->claimer = NULL;
+
+    ngx_queues_push_settle_end(d, result);
+
+    if (job) {
+        ngx_queues_push_job_claimed(job, result, 1);
+    }
+}
+
+
+void
+ngx_queues_push_settle_end(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result)
+{
+    d->calling = 0;
 
     switch (result->code) {
 
@@ -145,14 +160,10 @@ ngx_queues_push_settle_done(void *data, ngx_queues_store_result_t *result)
         ngx_queues_push_settle_later(d, result->reason);
         break;
     }
-
-    if (job) {
-        ngx_queues_push_job_claimed(job, result, 1);
-    }
 }
 
 
-static void
+void
 ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
     const char *reason)
 {

@@ -184,7 +184,9 @@ typedef struct ngx_queues_store_pushes_s  ngx_queues_store_pushes_t;
  * One result for all operations.  It and all that it points to live until
  * done returns.
  */
-typedef struct {
+typedef struct ngx_queues_store_result_s  ngx_queues_store_result_t;
+
+struct ngx_queues_store_result_s {
     ngx_queues_store_code_e       code;
     const char                   *reason;     /* unavailable: for the log */
 
@@ -238,7 +240,9 @@ typedef struct {
                                                  ngx_queues_store_claim_e */
     uint64_t                      now;        /* ms, by Redis' clock */
     int64_t                       visibility; /* seconds, the queue's */
-} ngx_queues_store_result_t;
+    ngx_uint_t                    nclaims;    /* done: this one, if any, and */
+    ngx_queues_store_result_t    *others;     /* the rest of them */
+};
 
 
 /* Called exactly once, never before the call that started it has returned. */

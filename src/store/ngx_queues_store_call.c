@@ -5,9 +5,6 @@
 #include <openssl/rand.h>
 
 
-#define NGX_QUEUES_STORE_TOKEN_SIZE  5    /* bytes: 40 bits */
-
-
 typedef struct {
     ngx_str_t                code;
     ngx_queues_store_code_e  value;

@@ -19,8 +19,15 @@
 /* key and hash of a create that may come again, in hex */
 #define NGX_QUEUES_STORE_ONCE_MAX   (4 * NGX_QUEUES_STORE_HASH_SIZE)
 
+/* of tokens: bytes, and all their bits */
+#define NGX_QUEUES_STORE_TOKEN_SIZE  5
+#define NGX_QUEUES_STORE_TOKEN_MASK  (((uint64_t) 1 << 40) - 1)
+
 /* elements of a reply of receive before the messages */
 #define NGX_QUEUES_STORE_HEAD_ELTS  5
+
+/* arguments of all that may claim, to begin with */
+#define NGX_QUEUES_STORE_CLAIM_ARGS  5
 
 
 typedef struct ngx_queues_store_call_s  ngx_queues_store_call_t;
@@ -51,14 +58,15 @@ struct ngx_queues_store_call_s {
     /* receive, claims: what is needed to give late messages back */
     ngx_queues_store_late_pt     late;
     ngx_str_t                    root;
-    uint64_t                     token;
+    uint64_t                     token;       /* further claims have those
+                                                 that follow it */
     u_char                       id[NGX_QUEUES_BASE_SHORT_LEN];
 
     /* result->active is told to all workers before done is called */
     ngx_uint_t                   tells;       /* unsigned  tells:1; */
 
-    ngx_uint_t                   claims;      /* settle: with a claim;
-                                                 unsigned  claims:1; */
+    ngx_uint_t                   claims;      /* settle, done: how many there
+                                                 are with it */
 
     /* send: decoded lengths, to say which one was too big */
     ngx_uint_t                   nlengths;
@@ -101,6 +109,25 @@ void ngx_queues_store_call_end(ngx_queues_store_call_t *call,
  */
 ngx_int_t ngx_queues_store_tell(ngx_str_t *root, int64_t active,
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
+    ngx_queues_store_result_t *result);
+
+/* A call that may claim, with a token then; NULL when out of memory. */
+ngx_queues_store_call_t *ngx_queues_store_delivery_create(ngx_str_t *root,
+    ngx_str_t *id, ngx_queues_store_claim_t *claim, ngx_uint_t nclaims,
+    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
+    void *data);
+
+/* Its arguments K worker fence ver token; without a claim K, and empty ones */
+u_char *ngx_queues_store_claim_args(ngx_str_t *args, u_char *p, ngx_str_t *id,
+    ngx_queues_store_claim_t *claim, uint64_t token);
+
+/* ids, separated by blanks */
+u_char *ngx_queues_store_spots_arg(ngx_str_t *arg, u_char *p,
+    ngx_queues_base_spot_t *spots, ngx_uint_t n);
+
+/* What a claim answers, from an element of the reply to its end. */
+ngx_int_t ngx_queues_store_claimed(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_uint_t from,
     ngx_queues_store_result_t *result);
 
 /* Starts a call of NGX_QUEUES_STORE_PUSH_ROOT. */

@@ -7,7 +7,6 @@
 #include "ngx_queues_store_call.h"
 
 
-#define NGX_QUEUES_STORE_CLAIM_ARGS    5
 #define NGX_QUEUES_STORE_SETTLE_ARGS   (NGX_QUEUES_STORE_CLAIM_ARGS + 6)
 #define NGX_QUEUES_STORE_FAILED_ARGS   3     /* of messages that failed */
 
@@ -15,15 +14,7 @@
 #define NGX_QUEUES_STORE_CLAIM_ELTS    2
 
 
-static ngx_queues_store_call_t *ngx_queues_store_delivery_create(
-    ngx_str_t *root, ngx_str_t *id, ngx_queues_store_claim_t *claim,
-    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
-    void *data);
-static u_char *ngx_queues_store_claim_args(ngx_str_t *args, u_char *p,
-    ngx_str_t *id, ngx_queues_store_claim_t *claim, uint64_t token);
 static u_char *ngx_queues_store_outcome(ngx_str_t *arg,
-    ngx_queues_store_settle_t *settle);
-static u_char *ngx_queues_store_ok_arg(ngx_str_t *arg, u_char *p,
     ngx_queues_store_settle_t *settle);
 static ngx_uint_t ngx_queues_store_failed_args(ngx_str_t *args, u_char *p,
     ngx_queues_store_settle_t *settle);
@@ -31,9 +22,6 @@ static ngx_int_t ngx_queues_store_claim_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_settle_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_store_claimed(ngx_queues_store_call_t *call,
-    ngx_queues_redis_reply_t *reply, ngx_uint_t from,
-    ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_store_claimed_messages(
     ngx_queues_redis_reply_t *reply, ngx_uint_t from,
     ngx_queues_store_result_t *result);
@@ -49,7 +37,7 @@ ngx_queues_store_push_claim(ngx_str_t *root, ngx_queues_store_claim_t *claim,
     ngx_str_t                 args[NGX_QUEUES_STORE_CLAIM_ARGS];
     ngx_queues_store_call_t  *call;
 
-    call = ngx_queues_store_delivery_create(root, &claim->id, claim,
+    call = ngx_queues_store_delivery_create(root, &claim->id, claim, 1,
                                             ngx_queues_store_claim_parse,
                                             done, data);
     if (call == NULL) {
@@ -93,7 +81,7 @@ ngx_queues_store_push_settle(ngx_str_t *root,
         return NGX_ERROR;
     }
 
-    call = ngx_queues_store_delivery_create(root, &settle->id, claim,
+    call = ngx_queues_store_delivery_create(root, &settle->id, claim, 1,
                                             ngx_queues_store_settle_parse,
                                             done, data);
     if (call == NULL) {
@@ -109,7 +97,7 @@ ngx_queues_store_push_settle(ngx_str_t *root,
     p = ngx_queues_store_number_arg(&args[9], p,
                                     settle->undo ? -1
                                                  : (int64_t) settle->window);
-    p = ngx_queues_store_ok_arg(&args[10], p, settle);
+    p = ngx_queues_store_spots_arg(&args[10], p, settle->ok, settle->nok);
 
     n = NGX_QUEUES_STORE_SETTLE_ARGS;
     n += ngx_queues_store_failed_args(&args[n], p, settle);
@@ -122,12 +110,11 @@ ngx_queues_store_push_settle(ngx_str_t *root,
 }
 
 
-/* with a token, where there is a claim */
-
-static ngx_queues_store_call_t *
+ngx_queues_store_call_t *
 ngx_queues_store_delivery_create(ngx_str_t *root, ngx_str_t *id,
-    ngx_queues_store_claim_t *claim, ngx_queues_store_parse_pt parse,
-    ngx_queues_store_done_pt done, void *data)
+    ngx_queues_store_claim_t *claim, ngx_uint_t nclaims,
+    ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
+    void *data)
 {
     uint64_t                  token;
     ngx_queues_store_call_t  *call;
@@ -144,7 +131,7 @@ ngx_queues_store_delivery_create(ngx_str_t *root, ngx_str_t *id,
     }
 
     if (claim) {
-        call->claims = 1;
+        call->claims = nclaims;
         call->token = token;
         call->late = ngx_queues_store_claim_late;
 
@@ -156,9 +143,7 @@ ngx_queues_store_delivery_create(ngx_str_t *root, ngx_str_t *id,
 }
 
 
-/* K worker fence ver token; without a claim K, and empty ones */
-
-static u_char *
+u_char *
 ngx_queues_store_claim_args(ngx_str_t *args, u_char *p, ngx_str_t *id,
     ngx_queues_store_claim_t *claim, uint64_t token)
 {
@@ -220,23 +205,21 @@ ngx_queues_store_outcome(ngx_str_t *arg, ngx_queues_store_settle_t *settle)
 }
 
 
-/* ids, separated by blanks */
-
-static u_char *
-ngx_queues_store_ok_arg(ngx_str_t *arg, u_char *p,
-    ngx_queues_store_settle_t *settle)
+u_char *
+ngx_queues_store_spots_arg(ngx_str_t *arg, u_char *p,
+    ngx_queues_base_spot_t *spots, ngx_uint_t n)
 {
     ngx_str_t   id;
     ngx_uint_t  i;
 
     arg->data = p;
 
-    for (i = 0; i < settle->nok; i++) {
+    for (i = 0; i < n; i++) {
         if (i) {
             *p++ = ' ';
         }
 
-        p = ngx_queues_store_spot_arg(&id, p, &settle->ok[i]);
+        p = ngx_queues_store_spot_arg(&id, p, &spots[i]);
     }
 
     arg->len = p - arg->data;
@@ -318,7 +301,7 @@ ngx_queues_store_settle_parse(ngx_queues_store_call_t *call,
 
 /* code now, and what goes with the code */
 
-static ngx_int_t
+ngx_int_t
 ngx_queues_store_claimed(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_uint_t from,
     ngx_queues_store_result_t *result)
@@ -400,17 +383,27 @@ static void
 ngx_queues_store_claim_late(ngx_queues_store_call_t *call,
     ngx_queues_store_result_t *result)
 {
-    ngx_str_t  id;
-
-    if (result->nmessages == 0) {
-        return;
-    }
+    ngx_str_t                   id;
+    ngx_uint_t                  i;
+    ngx_queues_store_result_t  *r;
 
     id.data = call->id;
     id.len = NGX_QUEUES_BASE_SHORT_LEN;
 
-    (void) ngx_queues_store_push_undo(&call->root, &id, result,
-                                      ngx_queues_store_undo_done, NULL);
+    r = result;
+
+    for (i = 0; i == 0 || i < result->nclaims; i++) {
+
+        if (i) {
+            r = &result->others[i - 1];
+        }
+
+        if (r->nmessages) {
+            (void) ngx_queues_store_push_undo(&call->root, &id, r,
+                                              ngx_queues_store_undo_done,
+                                              NULL);
+        }
+    }
 }
 
 

@@ -17,6 +17,11 @@
 
 #define NGX_QUEUES_STORE_LAST_ERROR     200    /* characters of a message */
 
+/* of one call: deliveries, and their messages */
+#define NGX_QUEUES_STORE_DONE_MAX       10
+#define NGX_QUEUES_STORE_DONE_MESSAGES  (NGX_QUEUES_STORE_DONE_MAX             \
+                                         * NGX_QUEUES_STORE_BATCH_MAX)
+
 
 /* settings as create and update have them; what an update leaves is -1, or an
  * empty url */
@@ -129,6 +134,21 @@ typedef struct {
 } ngx_queues_store_settle_t;
 
 
+/* deliveries of a subscription and of a place, each with one message or more,
+ * all of which were handled */
+typedef struct {
+    ngx_str_t                  id;           /* of the subscription */
+    ngx_queues_store_place_t   place;
+    ngx_uint_t                 window;       /* as of a settle */
+    ngx_uint_t                 n;
+    struct {
+        uint64_t                token;
+        ngx_queues_base_spot_t *ok;
+        ngx_uint_t              nok;
+    } deliveries[NGX_QUEUES_STORE_DONE_MAX];
+} ngx_queues_store_handled_t;
+
+
 #pragma GCC visibility push(hidden)
 
 
@@ -224,6 +244,15 @@ ngx_int_t ngx_queues_store_push_claim(ngx_str_t *root,
 ngx_int_t ngx_queues_store_push_settle(ngx_str_t *root,
     ngx_queues_store_settle_t *settle, ngx_queues_store_claim_t *claim,
     ngx_queues_store_done_pt done, void *data);
+
+/*
+ * Ends several deliveries, each of one claim, and claims up to nclaims batches where claim is not NULL.  The
+ * result is that of the first claim, if any, and result->others those of
+ * further ones: of result->nclaims that were tried, one at least.
+ */
+ngx_int_t ngx_queues_store_push_done(ngx_str_t *root,
+    ngx_queues_store_handled_t *handled, ngx_queues_store_claim_t *claim,
+    ngx_uint_t nclaims, ngx_queues_store_done_pt done, void *data);
 
 /* Gives all messages of a claim's result back, by a settle of the subscription. */
 ngx_int_t ngx_queues_store_push_undo(ngx_str_t *root, ngx_str_t *id,
