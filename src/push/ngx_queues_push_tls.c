@@ -9,9 +9,19 @@
 static void ngx_queues_push_tls_info(const ngx_ssl_conn_t *ssl_conn, int where,
     int ret);
 static void ngx_queues_push_tls_handler(ngx_event_t *ev);
+static ngx_uint_t ngx_queues_push_tls_turn(ngx_event_t *ev);
+static void ngx_queues_push_tls_next(ngx_event_t *ev);
+static ngx_int_t ngx_queues_push_tls_create(ngx_queues_push_attempt_t *a);
 static void ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a);
 static const char *ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a);
 static void ngx_queues_push_tls_strict(ngx_connection_t *c);
+
+
+/* posted while this turn of the event loop has had its step */
+
+static ngx_event_t  ngx_queues_push_tls_next_event = {
+    .handler = ngx_queues_push_tls_next
+};
 
 
 void
@@ -24,30 +34,10 @@ ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a)
     a->state = NGX_QUEUES_PUSH_HANDSHAKE;
     a->alert = 0;
 
-    if (ngx_ssl_create_connection(a->request.conf->ssl, c,
-                                  NGX_SSL_BUFFER|NGX_SSL_CLIENT)
-        != NGX_OK)
-    {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS,
-                                     "TLS could not be prepared.");
-        return;
-    }
+    c->read->handler = ngx_queues_push_tls_handler;
+    c->write->handler = ngx_queues_push_tls_handler;
 
-    if (SSL_set_tlsext_host_name(c->ssl->connection, (char *) a->host.data)
-        == 0)
-    {
-        ngx_ssl_error(NGX_LOG_INFO, c->log, 0,
-                      "SSL_set_tlsext_host_name(\"%s\") failed", a->host.data);
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS,
-                                     "TLS could not be prepared.");
-        return;
-    }
-
-    /* nginx's own one is for servers */
-
-    SSL_set_info_callback(c->ssl->connection, ngx_queues_push_tls_info);
-
-    ngx_queues_push_tls_handshake(a);
+    ngx_queues_push_tls_handler(c->write);
 }
 
 
@@ -112,7 +102,90 @@ ngx_queues_push_tls_handler(ngx_event_t *ev)
         return;
     }
 
+    if (!ngx_queues_push_tls_turn(ev)) {
+        return;
+    }
+
+    if (c->read->posted) {
+        ngx_delete_posted_event(c->read);
+    }
+
+    if (c->write->posted) {
+        ngx_delete_posted_event(c->write);
+    }
+
+    if (c->ssl == NULL && ngx_queues_push_tls_create(a) != NGX_OK) {
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS,
+                                     "TLS could not be prepared.");
+        return;
+    }
+
     ngx_queues_push_tls_handshake(a);
+}
+
+
+/*
+ * A step of a handshake takes some hundred microseconds.  Where an endpoint is
+ * given a hundred deliveries at once, all others would wait until it is through
+ * with them, so each turn of the event loop has one step.  0: the event is
+ * posted for a later one.
+ */
+
+static ngx_uint_t
+ngx_queues_push_tls_turn(ngx_event_t *ev)
+{
+    ngx_event_t  *next;
+
+    next = &ngx_queues_push_tls_next_event;
+
+    if (next->posted) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+        return 0;
+    }
+
+    next->log = ngx_cycle->log;
+
+    ngx_post_event(next, &ngx_posted_next_events);
+
+    return 1;
+}
+
+
+/* that it is not posted any more is all */
+
+static void
+ngx_queues_push_tls_next(ngx_event_t *ev)
+{
+}
+
+
+static ngx_int_t
+ngx_queues_push_tls_create(ngx_queues_push_attempt_t *a)
+{
+    ngx_connection_t  *c;
+
+    c = a->connection;
+
+    if (ngx_ssl_create_connection(a->request.conf->ssl, c,
+                                  NGX_SSL_BUFFER|NGX_SSL_CLIENT)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (SSL_set_tlsext_host_name(c->ssl->connection, (char *) a->host.data)
+        == 0)
+    {
+        ngx_ssl_error(NGX_LOG_INFO, c->log, 0,
+                      "SSL_set_tlsext_host_name(\"%s\") failed", a->host.data);
+        return NGX_ERROR;
+    }
+
+    /* nginx's own one is for servers */
+
+    SSL_set_info_callback(c->ssl->connection, ngx_queues_push_tls_info);
+
+    return NGX_OK;
 }
 
 
