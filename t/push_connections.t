@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use IO::Socket::INET;
 use Test::More;
 use Time::HiRes 'sleep';
 
@@ -70,6 +71,47 @@ is(scalar @{ [$few->endpoint->requests] }, 40, 'one after another');
 unlike($few->server->error_log, qr/worker_connections are not enough$/m,
        'no client is sent away');
 $few->finish(name => 'few connections');
+
+# An endpoint that never gets to an answer is connected to by few at once, while
+# others have as many as they may.
+
+my $deaf = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
+    or die "listen: $!";
+
+my $quiet = NgxQueues::Push->new(
+    push => 'queues_push_allow_port ' . $deaf->sockport . ';');
+my $none = $quiet->subscribe(batchSize => 1, maxConcurrency => 40,
+                             port => $deaf->sockport, timeoutSeconds => 30);
+my $wide = $quiet->subscribe(batchSize => 1, maxConcurrency => 8);
+
+sub connected {
+    my @some;
+
+    $deaf->blocking(0);
+
+    while (my $c = $deaf->accept) { push @some, $c }
+
+    return @some;
+}
+
+my @deaf;
+
+$none->send(map { "m$_" } 1 .. 20);
+ok(wait_for(sub { push @deaf, connected(); @deaf >= 2 }, 10),
+   'it is connected to');
+$wide->on({ hold => 'all' });
+$wide->send(map { "m$_" } 1 .. 8);
+ok(wait_for(sub { $wide->open == 8 }, 10), 'another has as many as it may');
+push @deaf, connected();
+is(scalar @deaf, 2, 'and by two only');
+$quiet->endpoint->release('all');
+ok($wide->done(10), 'which has all');
+push @deaf, connected();
+is(scalar @deaf, 2, 'and still');
+undef $deaf;
+@deaf = ();
+$none->delete;
+$quiet->finish;
 
 $p->server->finish(allow => [qr/worker_connections are not enough\z/]);
 

@@ -65,6 +65,9 @@ typedef struct {
     ngx_str_t                     body;
     ngx_queues_push_lines_pt      lines;
     size_t                        lines_max;
+    void                        (*begun)(void *data);
+                                               /* there is a connection; called
+                                                  again where it is sent anew */
     ngx_queues_push_done_pt       done;
     void                         *data;
 } ngx_queues_push_request_t;

@@ -8,6 +8,7 @@ static ngx_int_t ngx_queues_push_delivery_body(ngx_queues_push_delivery_t *d,
     ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_push_delivery_start(
     ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_delivery_begun(void *data);
 static void ngx_queues_push_delivery_done(void *data,
     ngx_queues_push_answer_t *answer);
 static void ngx_queues_push_delivery_closed(ngx_queues_push_delivery_t *d);
@@ -38,6 +39,8 @@ ngx_queues_push_deliver(ngx_queues_push_job_t *job,
 
     d->job = job;
     ngx_queue_insert_tail(&job->deliveries, &d->queue);
+
+    job->connecting++;
 
     ngx_queues_push_slot_take(job);
 
@@ -178,12 +181,32 @@ ngx_queues_push_delivery_start(ngx_queues_push_delivery_t *d)
     request.body = d->body;
     request.lines = d->format->lines;
     request.lines_max = d->format->lines_length();
+    request.begun = ngx_queues_push_delivery_begun;
     request.done = ngx_queues_push_delivery_done;
     request.data = d;
 
     d->attempt = ngx_queues_push_attempt_start(&request);
 
     return d->attempt ? NGX_OK : NGX_ERROR;
+}
+
+
+static void
+ngx_queues_push_delivery_begun(void *data)
+{
+    ngx_queues_push_delivery_t *d = data;
+
+    if (d->begun) {
+        return;
+    }
+
+    d->begun = 1;
+
+    if (d->job) {
+        d->job->connecting--;
+
+        ngx_queues_push_line_run();
+    }
 }
 
 
@@ -239,6 +262,10 @@ ngx_queues_push_delivery_detach(ngx_queues_push_delivery_t *d)
 {
     ngx_queues_push_slot_leave(d->job);
 
+    if (!d->begun) {
+        d->job->connecting--;
+    }
+
     ngx_queue_remove(&d->queue);
     d->job = NULL;
 }
@@ -258,6 +285,8 @@ ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
     }
 
     d->window = ngx_queues_push_window(job);
+
+    job->answers = (d->status != 0);
 
     ngx_queues_push_job_slow(job, d->class == NGX_QUEUES_PUSH_TIMEOUT);
 }

@@ -110,6 +110,7 @@ struct ngx_queues_push_job_s {
     ngx_queue_t                   line;
     ngx_queue_t                   deliveries;  /* open, the oldest first */
     ngx_uint_t                    open;
+    ngx_uint_t                    connecting;  /* of these */
     ngx_queue_t                   handled;     /* deliveries to be settled, */
     ngx_uint_t                    nhandled;    /* open for the store */
     ngx_uint_t                    settles;     /* of such, under way */
@@ -136,6 +137,7 @@ struct ngx_queues_push_job_s {
     unsigned                      probe:1;     /* it may be another's */
     unsigned                      paused:1;    /* by the timer: no hint helps */
     unsigned                      slow:1;      /* its last attempt hung */
+    unsigned                      answers:1;   /* its last attempt had one */
     unsigned                      broken:1;    /* its secrets do not open */
     unsigned                      dropped:1;   /* freed with its claim */
 };
@@ -188,6 +190,7 @@ struct ngx_queues_push_delivery_s {
     unsigned                      success:1;
     unsigned                      throttled:1;
     unsigned                      undo:1;
+    unsigned                      begun:1;     /* it has a connection */
     unsigned                      waiting:1;   /* for others to be settled */
     unsigned                      calling:1;   /* a settle is under way */
     unsigned                      unsettled:1; /* one has failed */

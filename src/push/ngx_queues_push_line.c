@@ -11,6 +11,7 @@
 
 #define NGX_QUEUES_PUSH_CLAIMS   64      /* at once, of a worker */
 #define NGX_QUEUES_PUSH_RESERVE  8       /* this part of the slots */
+#define NGX_QUEUES_PUSH_CONNECTING  2    /* at once, before an answer */
 #define NGX_QUEUES_PUSH_HANGS    5000    /* ms: an attempt that takes longer */
 
 
@@ -221,6 +222,17 @@ ngx_queues_push_job_may(ngx_queues_push_job_t *job)
 
     if (open == 0) {
         return 1;
+    }
+
+    /*
+     * A handshake costs more than all else of a delivery, so who has not
+     * answered is not given many of them at once.
+     */
+
+    if (!job->answers
+        && job->connecting + job->claims >= NGX_QUEUES_PUSH_CONNECTING)
+    {
+        return 0;
     }
 
     slots -= ngx_min(slots, ngx_queues_push_engine.conf->max

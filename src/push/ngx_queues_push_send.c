@@ -29,6 +29,8 @@ ngx_queues_push_send_start(ngx_queues_push_attempt_t *a)
     a->state = NGX_QUEUES_PUSH_SEND;
     a->unwritable = 0;
 
+    a->request.begun(a->request.data);
+
     if (ngx_queues_push_send_head(a) != NGX_OK
         || ngx_queues_push_response_start(a) != NGX_OK)
     {

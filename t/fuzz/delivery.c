@@ -8,9 +8,11 @@
 
 #include "../../src/store/ngx_queues_store_subscription.c"
 #include "../../src/store/ngx_queues_store_delivery.c"
+#include "../../src/store/ngx_queues_store_done.c"
 #include "../../src/store/ngx_queues_store_message.c"
 
 
+#define FUZZ_CLAIMS     3     /* of one call */
 #define FUZZ_SHORTAGES  32    /* allocations of a call, more or less */
 
 
@@ -217,9 +219,38 @@ fuzz_claim(ngx_queues_store_result_t *result, ngx_uint_t from)
         break;
 
     default:
-        fuzz_assert(result->claim == 1 || (result->claim == 4 && from));
+        fuzz_assert(result->claim == 1
+                    || (result->claim == 4 && (from || result->nclaims)));
         break;
     }
+}
+
+
+/* of push_done: each as that of a claim, in its part of the reply */
+
+static void
+fuzz_claims(ngx_queues_store_result_t *result)
+{
+    ngx_uint_t                 i, from;
+    ngx_queues_redis_reply_t  *whole, part;
+
+    whole = fuzz_call.reply;
+
+    fuzz_assert(result->nclaims >= 1 && result->nclaims <= FUZZ_CLAIMS);
+
+    for (i = 0, from = 1; i < result->nclaims; i++) {
+        part = *whole;
+        part.elts += from + 1;
+        part.nelts = (ngx_uint_t) whole->elts[from].integer;
+
+        fuzz_call.reply = &part;
+        fuzz_claim(i ? &result->others[i - 1] : result, 0);
+        fuzz_call.reply = whole;
+
+        from += 1 + part.nelts;
+    }
+
+    fuzz_assert(from == whole->nelts);
 }
 
 
@@ -271,6 +302,10 @@ fuzz_good(u_char operation, ngx_queues_store_result_t *result)
 
     case 'e':
         fuzz_claim(result, 1);
+        break;
+
+    case 'h':
+        fuzz_claims(result);
         break;
 
     case 'f':
@@ -345,6 +380,36 @@ fuzz_settle(u_char *operation, ngx_queues_store_claim_t *claim)
 
     return ngx_queues_store_push_settle(&fuzz_root, &settle, claim,
                                         fuzz_result, operation);
+}
+
+
+static ngx_int_t
+fuzz_handled(u_char *operation, ngx_queues_store_claim_t *claim)
+{
+    ngx_uint_t                  i;
+    ngx_queues_base_spot_t      ok[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_queues_store_handled_t  handled;
+
+    for (i = 0; i < NGX_QUEUES_STORE_BATCH_MAX; i++) {
+        ok[i].kind = NGX_QUEUES_BASE_SPOT_DELAYED;
+        ok[i].major = UINT64_MAX;
+        ok[i].minor = UINT64_MAX;
+    }
+
+    handled.id = fuzz_id;
+    handled.place.queue = NGX_QUEUES_BASE_SHORT_MASK;
+    handled.place.generation = INT64_MAX;
+    handled.window = INT64_MAX;
+    handled.n = NGX_QUEUES_STORE_DONE_MAX;
+
+    for (i = 0; i < NGX_QUEUES_STORE_DONE_MAX; i++) {
+        handled.deliveries[i].token = INT64_MAX;
+        handled.deliveries[i].ok = ok;
+        handled.deliveries[i].nok = NGX_QUEUES_STORE_BATCH_MAX;
+    }
+
+    return ngx_queues_store_push_done(&fuzz_root, &handled, claim, FUZZ_CLAIMS,
+                                      fuzz_result, operation);
 }
 
 
@@ -432,6 +497,9 @@ fuzz_start(u_char *operation)
     case 'e':
         return fuzz_settle(operation, &claim);
 
+    case 'h':
+        return fuzz_handled(operation, &claim);
+
     case 'f':
         return fuzz_settle(operation, NULL);
 
@@ -460,7 +528,9 @@ fuzz_run(const uint8_t *data, size_t size)
 
         /* messages of late claims go back, and nothing else does */
 
-        fuzz_assert(fuzz_call.undone <= (late && strchr("me", operation)));
+        fuzz_assert(fuzz_call.undone <= (late && strchr("me", operation))
+                    || (late && operation == 'h'
+                        && fuzz_call.undone <= FUZZ_CLAIMS));
 
         /* reading makes nothing due, nor what is of no project */
 
