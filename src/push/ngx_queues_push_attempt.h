@@ -21,13 +21,17 @@
                                                   read, decoded too */
 
 
-/* as lastError.class names them; an answer of any status is "http" */
+/*
+ * As lastError.class names them; an answer of any status is "http".  Of what
+ * was never sent, as this worker lacks connections or memory, nobody is told.
+ */
 typedef enum {
     NGX_QUEUES_PUSH_HTTP = 0,
     NGX_QUEUES_PUSH_TIMEOUT,
     NGX_QUEUES_PUSH_CONNECTION,
     NGX_QUEUES_PUSH_REFUSED,
-    NGX_QUEUES_PUSH_TLS
+    NGX_QUEUES_PUSH_TLS,
+    NGX_QUEUES_PUSH_UNSENT
 } ngx_queues_push_class_e;
 
 

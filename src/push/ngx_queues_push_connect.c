@@ -88,7 +88,18 @@ ngx_queues_push_connect_address(ngx_queues_push_attempt_t *a)
     pc.log = &a->log;
     pc.log_error = NGX_ERROR_INFO;
 
+    ngx_set_socket_errno(0);
+
     rc = ngx_event_connect_peer(&pc);
+
+    if (rc == NGX_ERROR && ngx_socket_errno == EAFNOSUPPORT) {
+
+        /* IPv6, where there is none: the next address may be another kind */
+
+        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
+                                "The node cannot connect to such addresses.");
+        return;
+    }
 
     if (rc == NGX_DECLINED) {
         ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
@@ -97,7 +108,7 @@ ngx_queues_push_connect_address(ngx_queues_push_attempt_t *a)
     }
 
     if (rc != NGX_OK && rc != NGX_AGAIN) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_UNSENT,
                                      "No connection could be opened.");
         return;
     }
@@ -105,7 +116,7 @@ ngx_queues_push_connect_address(ngx_queues_push_attempt_t *a)
     a->connection = pc.connection;
 
     if (ngx_queues_push_connect_prepare(a, pc.connection) != NGX_OK) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_UNSENT,
                                      "No connection could be prepared.");
         return;
     }

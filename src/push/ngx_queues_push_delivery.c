@@ -11,6 +11,8 @@ static ngx_int_t ngx_queues_push_delivery_start(
 static void ngx_queues_push_delivery_begun(void *data);
 static void ngx_queues_push_delivery_done(void *data,
     ngx_queues_push_answer_t *answer);
+static void ngx_queues_push_delivery_unsent(ngx_queues_push_delivery_t *d);
+static void ngx_queues_push_delivery_back(ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_closed(ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
     ngx_queues_push_delivery_t *d);
@@ -63,10 +65,7 @@ ngx_queues_push_deliver(ngx_queues_push_job_t *job,
     }
 
     if (ngx_queues_push_delivery_start(d) != NGX_OK) {
-        d->undo = 1;
-
-        ngx_queues_push_delivery_closed(d);
-        ngx_queues_push_settle(d, NULL);
+        ngx_queues_push_delivery_back(d);
 
         return NGX_ERROR;
     }
@@ -219,6 +218,11 @@ ngx_queues_push_delivery_done(void *data, ngx_queues_push_answer_t *answer)
     d->attempt = NULL;
     job = d->job;
 
+    if (answer->class == NGX_QUEUES_PUSH_UNSENT) {
+        ngx_queues_push_delivery_unsent(d);
+        return;
+    }
+
     ngx_queues_push_judge(d, answer);
     ngx_queues_push_delivery_log(d);
 
@@ -236,6 +240,36 @@ ngx_queues_push_delivery_done(void *data, ngx_queues_push_answer_t *answer)
     }
 
     ngx_queues_push_settle(d, job);
+}
+
+
+/* others have had the connections that there were when it was claimed */
+
+static void
+ngx_queues_push_delivery_unsent(ngx_queues_push_delivery_t *d)
+{
+    ngx_queues_push_job_t  *job;
+
+    job = d->job;
+
+    if (job) {
+        job->eager = 0;
+        ngx_queues_push_job_pause(job);
+    }
+
+    ngx_queues_push_delivery_back(d);
+}
+
+
+/* nothing was received */
+
+static void
+ngx_queues_push_delivery_back(ngx_queues_push_delivery_t *d)
+{
+    d->undo = 1;
+
+    ngx_queues_push_delivery_closed(d);
+    ngx_queues_push_settle(d, NULL);
 }
 
 
@@ -376,7 +410,7 @@ ngx_queues_push_deliveries_undo(ngx_queues_push_job_t *job)
 }
 
 
-/* of no job any more: nothing was sent, so nothing was received */
+/* of no job any more, and nothing was sent */
 
 static void
 ngx_queues_push_delivery_abort(ngx_queues_push_delivery_t *d)
@@ -384,10 +418,7 @@ ngx_queues_push_delivery_abort(ngx_queues_push_delivery_t *d)
     ngx_queues_push_attempt_abort(d->attempt);
     d->attempt = NULL;
 
-    d->undo = 1;
-
-    ngx_queues_push_delivery_closed(d);
-    ngx_queues_push_settle(d, NULL);
+    ngx_queues_push_delivery_back(d);
 }
 
 
