@@ -30,6 +30,7 @@ use constant {
     TIMEOUT => 1,
     VISIBLE => 30,              # after so many seconds, at most
     LAG => 0.05,                # what one end sees before the other one
+    CLOSED => 0.25,             # likewise, of a connection that is closed
     BUCKET => 0.1,
 };
 
@@ -132,7 +133,7 @@ sub one {
 sub window {
     my ($self, $name, @all) = @_;
 
-    my $lag = scaled(LAG);
+    my $lag = scaled(CLOSED);
     my @ends = sort { $a->{end} <=> $b->{end} } @all;
     my ($window, $over, @were, @open, %seconds) = (WIDE, 0);
 
