@@ -63,6 +63,10 @@ end
 
 -- Looks after a queue.  Returns when to come again, or nothing.
 local function look_after(root, q, now)
+    if sub(q, 1, 2) == 'l:' then
+        return L.log_due(root, sub(q, 3), now)
+    end
+
     local s = L.read_plan(L.hot(root, q))
     local p = s and L.plan(root, s)
 

@@ -45,6 +45,15 @@ subtest 'library' => sub {
         push_leave => 'allow-oom', push_note => 'allow-oom',
         push_sync => 'allow-oom', push_claim => 'allow-oom',
         push_settle => 'allow-oom', push_done => 'allow-oom',
+        log_push => '', log_tx => '',
+        log_pop => 'allow-oom', log_find => 'allow-oom',
+        log_ack => 'allow-oom', log_extend => 'allow-oom',
+        log_undo => 'allow-oom',
+        log_configure => '', log_retry_dead => '', log_trace => '',
+        (map { ("log_$_" => 'allow-oom') } qw(delete seek forget subscription
+            dead purge_dead delete_dead switch traces_named)),
+        (map { ("log_$_" => 'no-writes') } qw(get lanes queues labels groups group
+            lagging message messages traces trace_names overview ping)),
     }, 'functions and flags');
 };
 

@@ -145,7 +145,9 @@ my @r = $c->wait_all([map {
               { maxMessages => 10, visibilityTimeoutSeconds => 60 }, fresh => 1)
 } 1 .. 50], 20);
 
-for my $m (map { @{ $_->{json}{messages} } } @r) {
+my @all = map { @{ $_->{json}{messages} } } @r;
+
+for my $m (@all) {
     $seen{ $m->{messageId} }++;
     fail('a count of its own') if $m->{receiveCount} != 1;
 }
@@ -157,7 +159,7 @@ is($q->counts, '0 200 0', 'all are in flight');
 # a purge ends deliveries; a new visibility of the queue is for new ones
 
 is($c->post($q->path('/purge'))->{status}, 202, 'purge');
-is($q->ack($r[0]{json}{messages}[0]), 'stale', 'of a purged message');
+is($q->ack($all[0]), 'stale', 'of a purged message');
 is($c->patch($q->path, { visibilityTimeoutSeconds => 500 })->{status}, 200,
    'another visibility timeout');
 $q->send('new');

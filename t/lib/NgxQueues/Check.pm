@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use NgxQueues::CheckFifo;
+use NgxQueues::CheckLog;
 use NgxQueues::CheckPush;
 
 
@@ -101,6 +102,12 @@ sub _project {
     }
 
     push @p, NgxQueues::CheckPush::project($r, $root, $keys, \%known, \%n);
+
+    if (my @logs = grep { /^\Q$root\E:l[a-zA-Z]\w*(?::|\z)/ } @$keys) {
+        $known{$_} = 1 for @logs;
+        $has{"l:$_"} = 1 for @{ $r->call('HVALS', "$root:ln") };
+        push @p, map { "$root: $_" } NgxQueues::CheckLog::check($r, $root);
+    }
 
     push @p, map { "$root: $_ is on the agenda and no queue" }
              grep { !$has{$_} } sort keys %agenda;

@@ -1,0 +1,393 @@
+-- Logs: queues of partitions (lanes) that are appended to, and groups of
+-- consumers, each with a cursor on each lane.  docs/redis.md has the keys.
+--
+-- What a call knows of a queue is a table t: its plan p, the numbers of its hot
+-- hash, and what the call has read and will write.  A call reads and decides
+-- first, and writes when nothing can fail any more.
+
+function L.log_names(root)        return root .. ':ln' end
+function L.log_listing(root)      return root .. ':ll' end
+function L.log_switches(root)     return root .. ':lz' end
+function L.log_rounds(root)       return root .. ':lF' end
+function L.log_settings(root, q)  return root .. ':lq:' .. q end
+function L.log_hot(root, q)       return root .. ':lh:' .. q end
+function L.log_lease(root, lease) return root .. ':le:' .. lease end
+function L.log_of_space(root, s)  return root .. ':lN:' .. s end
+function L.log_of_task(root, s)   return root .. ':lT:' .. s end
+function L.log_of_group(root, s)  return root .. ':lG:' .. s end
+
+L.LOG_POPS = 1000           -- messages of a pop
+L.LOG_GROUPS = 10000        -- groups of a queue
+L.LOG_KNOWN = 900           -- s for which ids are known at least
+L.LOG_FULL = 100            -- messages for which windowBuffer waits no longer
+L.LOG_SECONDS = 2147483647  -- the longest lease
+
+
+do
+    local texts, moment, moment_text = {}, nil, nil
+
+
+    -- A number below 10^14 as text.  Lua is slow in writing them: small ones and
+    -- the last moment are kept.
+    function L.log_n(number)
+        local text = texts[number]
+
+        if text then
+            return text
+        end
+
+        if number < 1000 then
+            texts[number] = number .. ''
+            return texts[number]
+        end
+
+        if number < 1000000000000 then
+            return number .. ''
+        end
+
+        if number ~= moment then
+            moment, moment_text = number, number .. ''
+        end
+
+        return moment_text
+    end
+end
+
+
+do
+    local plans, nplans = {}, 0         -- the field s → its plan
+    local known, nknown = {}, 0         -- root → name → Q
+
+    local KEYS = { lanes = 'lp', records = 'ld', segments = 'lm', noted = 'la',
+                   times = 'lt', oldest = 'lo', groups = 'lg', dead = 'lk',
+                   rows = 'lK', row_of = 'lX', index = 'li', traces = 'lv',
+                   traced = 'lu', former = 'lf' }
+    local LETTERS = { 'lanes', 'records', 'segments', 'noted', 'times',
+                      'oldest', 'groups', 'dead', 'rows', 'row_of', 'index',
+                      'traces', 'traced', 'former' }
+    local NUMBERS = { 'act', 'seen', 'last', 'reg', 'n', 'pushed', 'lanes',
+                      'groups', 'dead', 'iw', 'is', 'ip', 'big' }
+
+
+    -- The settings of a queue that a push or pop gives birth to.  Labels are
+    -- the first two parts of its name.
+    function L.log_defaults(name)
+        local space, task = match(name, '^([^.]*)%.?([^.]*)')
+
+        return { lease = 300, retry = 3, delay = 0, window = 0, ret = 0,
+                 cret = 0, maxwait = 0, dlq = 1, enc = 0, dedup = 3600,
+                 minpop = 0, ns = space, task = task, opt = '' }
+    end
+
+
+    -- The field s of a hot hash.
+    function L.log_pack(flags, q, name, s)
+        return concat({ flags, q, s.lease, s.retry, s.delay, s.window, s.ret,
+                        s.cret, s.maxwait, s.dlq, s.enc, s.dedup, s.minpop,
+                        name }, ':')
+    end
+
+
+    -- What it says, with the names of the queue's keys; shared by calls, and
+    -- never changed.
+    function L.log_plan(root, s)
+        local p = plans[s]
+
+        if p and p.root == root then
+            return p
+        end
+
+        local flags, q, lease, retry, delay, window, ret, cret, maxwait, dlq,
+              enc, dedup, minpop, name
+            = match(s, '^(%d):([^:]*):' .. rep('(%d+):', 11) .. '(.*)$')
+
+        p = {
+            s = s, root = root, q = q, flags = tonumber(flags), name = name,
+            lease = tonumber(lease), retry = tonumber(retry),
+            delay = delay * 1000, window = window * 1000,
+            ret = ret * 1000, cret = cret * 1000, maxwait = maxwait * 1000,
+            dlq = dlq == '1', sealed = enc, dedup = dedup * 1000,
+            minpop = tonumber(minpop), hot = L.log_hot(root, q),
+            span = max(dedup + 0, cret + 0, L.LOG_KNOWN) * 1000
+        }
+
+        -- how old a message gets, whatever becomes of it
+        p.age = p.ret > 0 and p.maxwait > 0 and min(p.ret, p.maxwait)
+                or max(p.ret, p.maxwait)
+
+        for i = 1, #LETTERS do
+            p[LETTERS[i]] = concat({ root, KEYS[LETTERS[i]], q }, ':')
+        end
+
+        if nplans >= 1000 then
+            plans, nplans = {}, 0
+        end
+
+        plans[s], nplans = p, nplans + 1
+
+        return p
+    end
+
+
+    -- A call: what it has read of queues, by Q and by name.
+    function L.log_call(root)
+        local now = L.now()
+
+        return { root = root, now = now, text = L.log_n(now), list = {}, by_q = {},
+                 by_name = {} }
+    end
+
+
+    local function add(c, p)
+        local t = { p = p, c = c, set = {}, lane_of = {}, lane_named = {},
+                    group_of = {}, group_list = {} }
+
+        c.list[#c.list + 1], c.by_q[p.q], c.by_name[p.name] = t, t, t
+
+        return t
+    end
+
+
+    -- Reads the numbers of the hot hash, which are fields of t then.
+    local function numbers(t, h, i)
+        for k = 1, #NUMBERS do
+            t[NUMBERS[k]] = tonumber(h[k + i] or 0)
+        end
+
+        t.read = true
+    end
+
+
+    function L.log_numbers(t)
+        if not t.read then
+            numbers(t, call('HMGET', t.p.hot, unpack(NUMBERS)), 0)
+        end
+    end
+
+
+    -- One more field for log_write_numbers().
+    function L.log_set(t, field, value)
+        local set = t.set
+        local at = set[field]
+
+        -- a call that makes lanes sets one of them as often
+        if not at then
+            at = #set + 2
+            set[at - 1], set[field] = field, at
+        end
+
+        t[field], set[at] = value, L.text(value)
+    end
+
+
+    function L.log_write_numbers(t)
+        if t.set[1] then
+            call('HSET', t.p.hot, unpack(t.set))
+            t.set = {}
+        end
+    end
+
+
+    -- The queue with this Q, or nothing.  Without its numbers.
+    function L.log_by_id(c, q)
+        local t = c.by_q[q]
+
+        if t == nil then
+            local s = call('HGET', L.log_hot(c.root, q), 's')
+
+            t = s and add(c, L.log_plan(c.root, s)) or false
+            c.by_q[q] = t
+        end
+
+        return t or nil
+    end
+
+
+    -- Reads s and the numbers, or of these what a pop needs.
+    local function read_hot(c, q, name, few)
+        local key = L.log_hot(c.root, q)
+        local h = few and call('HMGET', key, 's', 'act', 'seen', 'big')
+                  or call('HMGET', key, 's', unpack(NUMBERS))
+        local p = h[1] and L.log_plan(c.root, h[1])
+
+        if p and p.name == name then
+            local t = c.by_q[q] or add(c, p)
+
+            if few then
+                t.act, t.seen = tonumber(h[2] or 0), tonumber(h[3] or 0)
+                t.big = tonumber(h[4] or 0)
+            else
+                numbers(t, h, 1)
+            end
+
+            return t
+        end
+    end
+
+
+    -- The queue of this name, or nothing.  s says itself whether Q is still the
+    -- one that was meant.  few: a pop asks.
+    function L.log_by_name(c, name, few)
+        local t = c.by_name[name]
+
+        if t then
+            L.log_numbers(t)
+            return t
+        end
+
+        local names = known[c.root]
+        local q = names and names[name]
+
+        t = q and read_hot(c, q, name, few)
+        if t then
+            return t
+        end
+
+        q = call('HGET', L.log_names(c.root), name)
+        t = q and read_hot(c, q, name, few)
+
+        if t then
+            if nknown >= 1000 then
+                known, nknown, names = {}, 0, nil
+            end
+
+            if not names then
+                names = {}
+                known[c.root] = names
+            end
+
+            names[name], nknown = q, nknown + 1
+        end
+
+        return t or nil
+    end
+
+
+    -- A queue that is to be made, or nothing and an error; log_make() writes it.
+    -- Keys of a wrong type fail here.
+    function L.log_new_queue(c, name, q, uuid, s)
+        local root = c.root
+
+        if q == '' or find(q, '[: ]') then
+            return nil, L.wrong('log_push')
+        end
+
+        if call('EXISTS', L.log_settings(root, q), L.log_hot(root, q)) > 0 then
+            return nil, L.err('IDTAKEN', 'a queue with this id exists')
+        end
+
+        call('ZCARD', L.log_listing(root))
+        L.log_check_labels(root, s.ns, s.task)
+
+        local t = add(c, L.log_plan(root, L.log_pack(0, q, name, s)))
+
+        numbers(t, {}, 0)
+        t.new = { uuid = uuid, s = s }
+
+        return t
+    end
+
+
+    function L.log_label(root, name, space, task)
+        if space ~= '' then
+            call('ZADD', L.log_of_space(root, space), '0', name)
+            call('ZADD', L.log_spaces(root), '0', space)
+        end
+
+        if task ~= '' then
+            call('ZADD', L.log_of_task(root, task), '0', name)
+            call('ZADD', L.log_tasks(root), '0', task)
+        end
+    end
+
+
+    -- Whoever waits for queues with its labels does not know it yet.
+    function L.log_make(t)
+        local root, p, s = t.c.root, t.p, t.new.s
+
+        call('HSET', L.log_names(root), p.name, p.q)
+        call('ZADD', L.log_listing(root), '0', p.name)
+        call('HSET', L.log_settings(root, p.q), 'v', L.SCHEMA, 'id', t.new.uuid,
+             'name', p.name, 'ns', s.ns, 'task', s.task, 'ct', t.c.text, 'opt',
+             s.opt)
+        call('HSET', p.hot, 's', p.s)
+        L.log_label(root, p.name, s.ns, s.task)
+        L.hint(root, 'd')
+        t.new = nil
+    end
+
+
+    function L.log_create_queue(c, name, q, uuid, s)
+        local t, failed = L.log_new_queue(c, name, q, uuid, s)
+
+        if t then
+            L.log_make(t)
+        end
+
+        return t, failed
+    end
+
+
+    local function flags(t, value)
+        local s = value .. sub(t.p.s, 2)
+
+        call('HSET', t.p.hot, 's', s)
+        t.p = L.log_plan(t.p.root, s)
+    end
+
+
+    -- Something has become deliverable: tells all who wait for it.
+    function L.log_wake(t)
+        local p = t.p
+
+        if p.flags > 0 then
+            flags(t, 0)
+
+            if p.flags % 2 == 1 then
+                L.hint(p.root, p.q)
+            end
+
+            if p.flags > 1 then
+                L.hint(p.root, 'd')
+            end
+        end
+    end
+
+
+    -- From now on somebody waits: 1 a pop of this queue, 2 one by labels.
+    function L.log_wait(t, value)
+        local is = t.p.flags
+
+        if floor(is / value) % 2 == 0 then
+            flags(t, is + value)
+        end
+    end
+
+
+    -- Calls a command with a key and many arguments, n of them.
+    function L.log_many(command, key, list, n)
+        if n <= 1000 then
+            if n > 0 then
+                return call(command, key, unpack(list, 1, n))
+            end
+
+            return {}
+        end
+
+        local all, k = {}, 0
+
+        for a = 1, n, 1000 do
+            local some = call(command, key, unpack(list, a, min(a + 999, n)))
+
+            if type(some) == 'table' then
+                for i = 1, min(1000, n - a + 1) do
+                    all[k + i] = some[i]
+                end
+
+                k = k + 1000
+            end
+        end
+
+        return all
+    end
+end

@@ -1,0 +1,432 @@
+-- Logs: pushes.
+
+do
+    local SPARSE = 32           -- segments, or 8 KiB of one, for each entry in
+                                -- the index by time
+
+
+    -- Reads the queues of a push from args[i] on; those that are not there yet
+    -- will be made.  Returns the list of them and the next index; or nothing and
+    -- an error.
+    local function read_queues(c, args, i)
+        local n, list = tonumber(args[i]), {}
+
+        if not n or i + n * 3 > #args then
+            return nil, L.wrong('log_push')
+        end
+
+        for k = 1, n do
+            local name, q, uuid = args[i + 1], args[i + 2], args[i + 3]
+            local t, failed = L.log_by_name(c, name)
+
+            if not t then
+                t, failed = L.log_new_queue(c, name, q, uuid,
+                                            L.log_defaults(name))
+                if failed then
+                    return nil, failed
+                end
+            end
+
+            list[k], i = t, i + 3
+        end
+
+        return list, i + 1
+    end
+
+
+    -- Reads what is for one lane, from args[i] on.  Returns it and the next
+    -- index, or nothing.
+    local function read_group(args, i)
+        local n, have = tonumber(args[i + 2]), 0
+
+        if not n or n < 1 then
+            return
+        end
+
+        local flags = args[i + 3]
+        local g = { name = args[i + 1], n = n, at = i + 4, chunks = i + 4 + n,
+                    sealed = (flags == '1' or flags == '3') and '1' or '0',
+                    fresh = flags == '2' or flags == '3' }
+
+        i = g.chunks
+
+        while have < n do
+            local count = tonumber(args[i])
+
+            if not count or count < 1 then
+                return
+            end
+
+            have, i = have + count, i + 4
+        end
+
+        if have == n and args[i - 1] then
+            g.last = i - 1
+            return g, i
+        end
+    end
+
+
+    -- Finds the lanes of a queue's groups; those that are not there yet get
+    -- their numbers.
+    local function find_lanes(t)
+        local groups, names = t.pushes, {}
+
+        for i = 1, #groups do
+            names[i] = groups[i].name
+        end
+
+        local n = #names
+        local found = t.new and {} or L.log_many('HMGET', t.p.lanes, names, n)
+        local ls, k = {}, 0
+
+        for i = 1, n do
+            if found[i] then
+                k = k + 1
+                ls[k] = found[i]
+            end
+        end
+
+        local records = L.log_many('HMGET', t.p.records, ls, k)
+
+        k = 0
+
+        for i = 1, n do
+            local lane = t.lane_named[names[i]]
+
+            if found[i] then
+                k = k + 1
+                lane = lane or L.log_lane(found[i], records[k])
+                t.old, t.ask = true, t.ask or not groups[i].fresh
+            elseif not lane then
+                L.log_set(t, 'lanes', t.lanes + 1)
+                lane = { l = L.text(t.lanes), next = 1, head = 1, seg = 1,
+                         last = 0, act = 0, since = 0, name = names[i],
+                         new = true }
+            end
+
+            t.lane_named[names[i]] = lane
+            groups[i].lane, t.lane_of[lane.l] = lane, lane
+        end
+    end
+
+
+    -- What is left of a chunk without duplicates: how many, ids, and the rest as
+    -- in the arguments; or nothing where it is all of it.
+    local function without(dup, flat, args, a, at)
+        local n, keep, k = tonumber(args[a]), {}, 0
+
+        for i = 1, n do
+            if not dup[flat + i] then
+                k = k + 1
+                keep[k] = i
+            end
+        end
+
+        if k == n then
+            return
+        end
+
+        local whole = L.log_segment(0, n, 0, '', concat(args, '\n', at,
+                                                        at + n - 1),
+                                    args[a + 3], args[a + 1], args[a + 2])
+        local ids, traces, lens, payloads = {}, {}, {}, {}
+
+        for i = 1, k do
+            local one = L.log_cut(whole, keep[i], keep[i])
+            local _, _, _, _, b, x, d, from = L.log_head(one)
+
+            ids[i] = sub(one, from, from + b - 1)
+            traces[i] = sub(one, from + b, from + b + x - 1)
+            lens[i] = sub(one, from + b + x, from + b + x + d - 1)
+            payloads[i] = sub(one, from + b + x + d)
+        end
+
+        traces = concat(traces, '\n')
+
+        return k, concat(ids, '\n'), concat(lens, ' '), concat(payloads),
+               find(traces, '[^\n]') and traces or ''
+    end
+
+
+    -- Appends what is for one lane: t.write has what is to be written.  Returns
+    -- the word of the reply.
+    local function append(t, g, args)
+        local lane, w, dup = g.lane, t.write, t.dup
+        local ms = max(t.c.now, lane.last, t.reg + 1)
+        local start, offset, prefix = lane.next, lane.next, lane.l .. ':'
+        local stamp, fields = L.log_n(ms), t.fields
+        local index, x, suffix = w.index, #w.index, ':' .. stamp
+        local at, flat, words = g.at, g.flat, {}
+
+        for a = g.chunks, g.last, 4 do
+            local n = tonumber(args[a])
+            local k, ids, lens, payloads, traces
+
+            if dup then
+                k, ids, lens, payloads, traces = without(dup, flat, args, a, at)
+            end
+
+            if not k then
+                k, ids = n, concat(args, '\n', at, at + n - 1)
+                lens, payloads, traces = args[a + 1], args[a + 2], args[a + 3]
+            end
+
+            if k > 0 then
+                local text = L.log_segment(stamp, k, g.sealed, t.c.sub, ids, traces,
+                                           lens, payloads)
+
+                w.segments[#w.segments + 1] = prefix .. offset
+                w.segments[#w.segments + 1] = text
+                lane.seg = offset
+                lane.since = lane.since + 1 + floor(#text / 8192)
+                w.big = max(w.big, #text)
+
+                if lane.since >= SPARSE then
+                    lane.since = 0
+                    w.times[#w.times + 1] = '0'
+                    w.times[#w.times + 1]
+                        = format('%012.0f:%013.0f:%012.0f', lane.l, ms, offset)
+                end
+            end
+
+            local values, v = L.log_index_values(offset, k, suffix), 0
+
+            for i = 1, n do
+                local value = dup and dup[flat + i]
+
+                if value then
+                    words[#words + 1] = ' ' .. at + i - 1 - g.at .. ':' .. value
+                else
+                    v = v + 1
+                    index[x + 1], index[x + 2] = fields[flat + i], values[v]
+                    x = x + 2
+                end
+            end
+
+            offset = offset + k
+
+            at, flat = at + n, flat + n
+        end
+
+        if offset > start then
+            t.stored = t.stored + offset - start
+            L.log_appended(t, lane, start, offset, ms)
+        end
+
+        return concat({ t.p.q, lane.l, stamp, L.text(start) }, ':')
+               .. concat(words)
+    end
+
+
+    -- A lane has got messages up to the offset before next.
+    function L.log_appended(t, lane, start, next, ms)
+        local w = t.write
+
+        if lane.head == start then
+            w.oldest[#w.oldest + 1] = L.log_n(ms)
+            w.oldest[#w.oldest + 1] = lane.l
+        end
+
+        if lane.act <= t.seen then
+            t.act = t.act + 1
+            lane.act, w.act = t.act, t.act
+            w.noted[#w.noted + 1] = L.text(t.act)
+            w.noted[#w.noted + 1] = lane.l
+        end
+
+        if lane.new then
+            lane.created, lane.new = L.log_n(ms), nil
+            w.lanes[#w.lanes + 1] = lane.name
+            w.lanes[#w.lanes + 1] = lane.l
+        end
+
+        lane.next, lane.last = next, ms
+        w.last = max(w.last, ms)
+        w.records[#w.records + 1] = lane.l
+        w.records[#w.records + 1] = L.log_lane_text(lane)
+    end
+
+
+    -- Keys of a wrong type fail here.
+    local function check(t)
+        local p, w = t.p, t.write
+
+        call('HLEN', p.segments)
+
+        if not t.old then
+            call('HLEN', p.records)
+        end
+
+        if t.turned or not t.ask or p.dedup == 0 then
+            call('HLEN', p.index .. ':' .. L.text(t.iw))
+        end
+
+        if w.noted[1] then
+            call('ZCARD', p.noted)
+        end
+
+        if w.oldest[1] then
+            call('ZCARD', p.oldest)
+        end
+
+        if w.times[1] then
+            call('ZCARD', p.times)
+        end
+    end
+
+
+    -- Reads what a push has from args[i] on, and decides what becomes of it.
+    -- Returns the words of the reply and the next index; or nothing and an
+    -- error.
+    function L.log_plan_push(c, args, i)
+        local list, at = read_queues(c, args, i)
+        local groups, ngroups, words = {}, 0, {}
+
+        if not list then
+            return nil, at
+        end
+
+        ngroups, i = tonumber(args[at]), at + 1
+
+        for k = 1, ngroups or 0 do
+            local t = list[tonumber(args[i])]
+            local g, next = read_group(args, i)
+
+            if not (t and g) then
+                ngroups = nil
+                break
+            end
+
+            if g.sealed ~= t.p.sealed and not c.as_it_was then
+                return nil, L.err('SEAL', args[i])
+            end
+
+            if not t.pushes then
+                t.pushes = {}
+                t.write = { segments = {}, index = {}, records = {}, lanes = {},
+                            noted = {}, oldest = {}, times = {}, big = t.big,
+                            last = t.last }
+            end
+
+            g.t, groups[k], i = t, g, next
+            t.pushes[#t.pushes + 1] = g
+        end
+
+        if not ngroups then
+            return nil, L.wrong('log_push')
+        end
+
+        for k = 1, #list do
+            if list[k].pushes and not list[k].fields then
+                find_lanes(list[k])
+                L.log_name_ids(list[k], args)
+            end
+        end
+
+        for k = 1, ngroups do
+            words[k] = append(groups[k].t, groups[k], args)
+        end
+
+        for k = 1, #c.list do
+            if c.list[k].write then
+                check(c.list[k])
+            end
+        end
+
+        return words, i
+    end
+
+
+    local function write(t)
+        local p, w = t.p, t.write
+        local key = p.index .. ':' .. L.text(t.iw)
+
+        if t.new then
+            L.log_make(t)
+        end
+
+        if t.stored == 0 then
+            return
+        end
+
+        L.log_many('HSET', p.segments, w.segments, #w.segments)
+        L.log_many('HSET', p.records, w.records, #w.records)
+        L.log_many('HSET', p.lanes, w.lanes, #w.lanes)
+        L.log_many('ZADD', p.noted, w.noted, #w.noted)
+        L.log_many('ZADD', p.oldest, w.oldest, #w.oldest)
+        L.log_many('ZADD', p.times, w.times, #w.times)
+
+        if t.turned and t.over[1] then
+            call('UNLINK', unpack(t.over))
+        end
+
+        L.log_many('HSET', key, w.index, #w.index)
+
+        -- nothing of it is needed when another window of that length is over;
+        -- who looks after the queue comes before Redis would remove it
+        if t.turned then
+            call('PEXPIRE', key, L.text(p.span * 2 + 60000))
+            L.log_due_at(t, t.c.now + p.span)
+        end
+
+        if w.oldest[1] and p.age + p.cret > 0 then
+            L.log_due_at(t, L.log_soonest(p, tonumber(w.oldest[1])))
+        end
+
+        if w.act then
+            L.log_set(t, 'act', w.act)
+        end
+
+        if w.big > t.big then
+            L.log_set(t, 'big', w.big)
+        end
+
+        L.log_set(t, 'last', w.last)
+        L.log_set(t, 'n', t.n + t.stored)
+        L.log_set(t, 'pushed', t.pushed + t.stored)
+        L.log_write_numbers(t)
+        L.log_wake(t)
+    end
+
+
+    -- Writes what was decided.
+    function L.log_write_push(c)
+        for i = 1, #c.list do
+            if c.list[i].write then
+                write(c.list[i])
+            end
+        end
+    end
+
+
+    -- log_push: appends messages to lanes; all or nothing.  Queues and lanes
+    -- that are not there are made.
+    -- Keys: root.  Arguments: producer (empty: none), how many queues, for each
+    -- of them name, Q and UUID (the last two are used where it is to be made);
+    -- how many groups, for each of them: number of the queue (from 1), lane, how
+    -- many messages, flags (1: they are sealed; 2: their ids were made for this
+    -- call, none can be known), their ids; then chunks till these messages are
+    -- there: how many, lengths of the payloads, separated by
+    -- blanks, the payloads, and trace ids separated by line feeds, or nothing.
+    -- A lane is in one group, and ids in a group differ.  Reply: for each group
+    -- "Q:l:ms:start", and " i:offset:ms" for each message that was pushed before
+    -- (i from 0); the others have offsets from start on, in order, and ms.
+    -- Errors: SEAL i (number of a queue), IDTAKEN (a new queue's Q).
+    -- Cost: O(n), and O(log lanes) for each lane.
+    L.register('log_push', {}, function(root, args)
+        local c = L.log_call(root)
+
+        c.sub = args[1] or ''
+
+        local words, failed = L.log_plan_push(c, args, 2)
+
+        if not words then
+            return failed
+        end
+
+        L.log_write_push(c)
+
+        return words
+    end)
+end
