@@ -4,9 +4,6 @@
 #include "ngx_queues_base_text.h"
 
 
-static uint64_t ngx_queues_base_mix(uint64_t n);
-
-
 /* digits of a UUID's text between its dashes, RFC 9562, 4 */
 
 static const u_char  ngx_queues_base_uuid_groups[] = { 8, 4, 4, 4, 12 };
@@ -155,9 +152,7 @@ ngx_queues_base_message_id(u_char *uuid, uint64_t queue, uint64_t generation,
 }
 
 
-/* a step of SplitMix64: a good bijection of 64 bits that moves 0, too */
-
-static uint64_t
+uint64_t
 ngx_queues_base_mix(uint64_t n)
 {
     n += 0x9e3779b97f4a7c15ULL;

@@ -80,6 +80,11 @@ ngx_int_t ngx_queues_base_short_parse(ngx_str_t *text, uint64_t *id);
 void ngx_queues_base_message_id(u_char *uuid, uint64_t queue,
     uint64_t generation, uint64_t ms, uint32_t seq, ngx_uint_t delayed);
 
+/*
+ * A step of SplitMix64: a good bijection of 64 bits that moves 0, too.
+ */
+uint64_t ngx_queues_base_mix(uint64_t n);
+
 
 #pragma GCC visibility pop
 

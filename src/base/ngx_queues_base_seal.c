@@ -9,8 +9,6 @@
 
 
 #define NGX_QUEUES_BASE_SEAL_VERSION     0x01
-#define NGX_QUEUES_BASE_SEAL_NONCE_SIZE  12
-#define NGX_QUEUES_BASE_SEAL_TAG_SIZE    16
 #define NGX_QUEUES_BASE_SEAL_KEY_SIZE    32      /* AES-256 */
 #define NGX_QUEUES_BASE_SEAL_SECRET_MIN  32
 
@@ -133,6 +131,31 @@ failed:
     OPENSSL_cleanse(plain, len);
 
     return NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_queues_base_seal_salted(ngx_queues_base_seal_key_t *key, ngx_str_t *salt,
+    ngx_str_t *context, u_char *nonce, ngx_str_t *src, u_char *dst,
+    u_char *tag, ngx_uint_t encrypt)
+{
+    ngx_int_t                   rc;
+    ngx_queues_base_seal_key_t  salted;
+
+    if (src->len > INT_MAX
+        || HMAC(EVP_sha256(), key->bytes, sizeof(key->bytes), salt->data,
+                salt->len, salted.bytes, NULL)
+           == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    rc = ngx_queues_base_seal_crypt(&salted, context, nonce, src, dst, tag,
+                                    encrypt);
+
+    OPENSSL_cleanse(&salted, sizeof(salted));
+
+    return rc;
 }
 
 

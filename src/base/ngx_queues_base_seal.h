@@ -17,8 +17,10 @@
 #include <ngx_core.h>
 
 
-#define NGX_QUEUES_BASE_SEAL_OVERHEAD  29
-#define NGX_QUEUES_BASE_SEAL_MAX       256      /* bytes of a plain text */
+#define NGX_QUEUES_BASE_SEAL_OVERHEAD    29
+#define NGX_QUEUES_BASE_SEAL_NONCE_SIZE  12
+#define NGX_QUEUES_BASE_SEAL_TAG_SIZE    16
+#define NGX_QUEUES_BASE_SEAL_MAX         256      /* bytes of a plain text */
 
 #define ngx_queues_base_seal_length(n)                                        \
     (((n) + NGX_QUEUES_BASE_SEAL_OVERHEAD) * 4 / 3 + 2)
@@ -56,6 +58,15 @@ u_char *ngx_queues_base_seal(ngx_queues_base_seal_key_t *key,
  */
 ngx_int_t ngx_queues_base_seal_open(ngx_queues_base_seal_key_t *key,
     ngx_str_t *context, ngx_str_t *text, u_char *plain, size_t len);
+
+/*
+ * The cipher alone, under a key that is made of the salt: so many of them that
+ * nonces need not be counted.  src->len bytes go to dst, the tag of
+ * NGX_QUEUES_BASE_SEAL_TAG_SIZE bytes is written, or checked.
+ */
+ngx_int_t ngx_queues_base_seal_salted(ngx_queues_base_seal_key_t *key,
+    ngx_str_t *salt, ngx_str_t *context, u_char *nonce, ngx_str_t *src,
+    u_char *dst, u_char *tag, ngx_uint_t encrypt);
 
 
 #pragma GCC visibility pop

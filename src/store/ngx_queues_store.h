@@ -47,7 +47,12 @@ typedef enum {
     NGX_QUEUES_STORE_DESTINATION_SELF,
 
     NGX_QUEUES_STORE_NO_SUBSCRIPTION,
-    NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS
+    NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS,
+
+    NGX_QUEUES_STORE_LOG_SEAL,           /* log: payloads are sealed and the
+                                            queue wants none, or the reverse */
+    NGX_QUEUES_STORE_NO_LANE,            /* log: no such partition, */
+    NGX_QUEUES_STORE_NO_MESSAGE          /* message or dead letter */
 } ngx_queues_store_code_e;
 
 
@@ -179,6 +184,10 @@ typedef struct ngx_queues_store_subscription_s
 typedef struct ngx_queues_store_job_s     ngx_queues_store_job_t;
 typedef struct ngx_queues_store_pushes_s  ngx_queues_store_pushes_t;
 
+/* of ngx_queues_store_log.h, _logs.h */
+typedef struct ngx_queues_store_log_s     ngx_queues_store_log_t;
+typedef struct ngx_queues_store_value_s   ngx_queues_store_value_t;
+
 
 /*
  * One result for all operations.  It and all that it points to live until
@@ -209,11 +218,18 @@ struct ngx_queues_store_result_s {
     int64_t                       moved;      /* redrive */
     int64_t                       remaining;
 
-    ngx_uint_t                    index;      /* too big: which one */
-    int64_t                       limit;      /* and what is allowed */
+    ngx_uint_t                    index;      /* too big: which one; log: an
+                                                 item of the queue whose seal
+                                                 differs, a refused ack */
+    int64_t                       limit;      /* and what is allowed, of seal
+                                                 what is wanted: 0, 1 */
 
     u_char                       *ok;         /* ack, visibility */
     ngx_uint_t                    nok;
+
+    ngx_queues_store_log_t       *log;        /* of the log engine */
+    ngx_queues_store_value_t     *values;     /* of its lists */
+    ngx_uint_t                    nvalues;
 
     /* the rest is of ngx_queues_store_push.h */
 
@@ -341,6 +357,12 @@ ngx_int_t ngx_queues_store_watch(ngx_str_t *root);
 
 /* Random bytes for tokens and ids.  NGX_ERROR if there are none. */
 ngx_int_t ngx_queues_store_random(u_char *p, size_t len);
+
+/*
+ * The texts of a new UUIDv7, NGX_QUEUES_BASE_UUID_LEN bytes, and of the short
+ * id in it, if one is wanted.  NGX_ERROR if there is nothing random.
+ */
+ngx_int_t ngx_queues_store_new_id(u_char *id, u_char *uuid);
 
 /*
  * Due work, done by the workers without being asked: dead letters, retention.

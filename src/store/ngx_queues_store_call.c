@@ -20,7 +20,7 @@ static void ngx_queues_store_call_note(ngx_queues_store_call_t *call,
 static void ngx_queues_store_call_error(ngx_queues_store_call_t *call,
     ngx_str_t *text, ngx_queues_store_result_t *result);
 static void ngx_queues_store_call_too_big(ngx_queues_store_call_t *call,
-    u_char *p, u_char *last, ngx_queues_store_result_t *result);
+    ngx_str_t *word, ngx_queues_store_result_t *result);
 
 
 /* the codes of docs/redis.md */
@@ -43,6 +43,9 @@ static ngx_queues_store_error_t  ngx_queues_store_errors[] = {
     { ngx_string("DESTSELF"), NGX_QUEUES_STORE_DESTINATION_SELF },
     { ngx_string("NOSUB"), NGX_QUEUES_STORE_NO_SUBSCRIPTION },
     { ngx_string("SUBEXISTS"), NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS },
+    { ngx_string("SEAL"), NGX_QUEUES_STORE_LOG_SEAL },
+    { ngx_string("NOLANE"), NGX_QUEUES_STORE_NO_LANE },
+    { ngx_string("NOMESSAGE"), NGX_QUEUES_STORE_NO_MESSAGE },
     { ngx_null_string, NGX_QUEUES_STORE_OK }
 };
 
@@ -89,10 +92,21 @@ ngx_queues_store_call_start(ngx_queues_store_call_t *call,
     }
 
     if (rc != NGX_OK) {
-        ngx_free(call);
+        ngx_queues_store_call_free(call);
     }
 
     return rc;
+}
+
+
+void
+ngx_queues_store_call_free(ngx_queues_store_call_t *call)
+{
+    if (call->pool) {
+        ngx_destroy_pool(call->pool);
+    }
+
+    ngx_free(call);
 }
 
 
@@ -179,7 +193,7 @@ ngx_queues_store_call_end(ngx_queues_store_call_t *call,
         ngx_queues_redis_reply_free(reply);
     }
 
-    ngx_free(call);
+    ngx_queues_store_call_free(call);
 }
 
 
@@ -217,7 +231,7 @@ ngx_queues_store_call_late(ngx_queues_store_call_t *call,
         ngx_queues_redis_reply_free(reply);
     }
 
-    ngx_free(call);
+    ngx_queues_store_call_free(call);
 }
 
 
@@ -246,6 +260,7 @@ ngx_queues_store_call_error(ngx_queues_store_call_t *call, ngx_str_t *text,
 {
     u_char                    *p, *last;
     size_t                     len;
+    ngx_str_t                  word;
     ngx_queues_store_error_t  *e;
 
     last = text->data + text->len;
@@ -257,6 +272,9 @@ ngx_queues_store_call_error(ngx_queues_store_call_t *call, ngx_str_t *text,
 
     len = p - text->data;
 
+    word.data = ngx_min(p + 1, last);
+    word.len = last - word.data;
+
     for (e = ngx_queues_store_errors; e->code.len; e++) {
         if (e->code.len == len
             && ngx_memcmp(e->code.data, text->data, len) == 0)
@@ -264,7 +282,13 @@ ngx_queues_store_call_error(ngx_queues_store_call_t *call, ngx_str_t *text,
             result->code = e->value;
 
             if (e->value == NGX_QUEUES_STORE_TOO_BIG) {
-                ngx_queues_store_call_too_big(call, p, last, result);
+                ngx_queues_store_call_too_big(call, &word, result);
+            }
+
+            if (e->value == NGX_QUEUES_STORE_LOG_SEAL
+                && ngx_queues_store_log_seal(call, &word, result) != NGX_OK)
+            {
+                break;
             }
 
             return;
@@ -279,20 +303,16 @@ ngx_queues_store_call_error(ngx_queues_store_call_t *call, ngx_str_t *text,
 }
 
 
-/* " LIMIT" */
+/* "LIMIT" */
 
 static void
-ngx_queues_store_call_too_big(ngx_queues_store_call_t *call, u_char *p,
-    u_char *last, ngx_queues_store_result_t *result)
+ngx_queues_store_call_too_big(ngx_queues_store_call_t *call, ngx_str_t *word,
+    ngx_queues_store_result_t *result)
 {
     uint64_t    n;
-    ngx_str_t   word;
     ngx_uint_t  i;
 
-    word.data = ngx_min(p + 1, last);
-    word.len = last - word.data;
-
-    if (ngx_queues_base_decimal_parse(&word, &n) != NGX_OK) {
+    if (ngx_queues_base_decimal_parse(word, &n) != NGX_OK) {
         return;
     }
 
@@ -367,6 +387,35 @@ ngx_queues_store_token(uint64_t *token)
 
     for (i = 0; i < NGX_QUEUES_STORE_TOKEN_SIZE; i++) {
         *token = *token << 8 | random[i];
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_store_new_id(u_char *id, u_char *uuid)
+{
+    u_char       bytes[NGX_QUEUES_BASE_UUID_SIZE];
+    u_char       random[NGX_QUEUES_BASE_UUID_RANDOM];
+    ngx_time_t  *tp;
+
+    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    /* the time in an id is for people: at most a list's order depends on it */
+
+    tp = ngx_timeofday();
+
+    ngx_queues_base_uuid_make(bytes, (uint64_t) tp->sec * 1000 + tp->msec,
+                              random);
+
+    (void) ngx_queues_base_uuid_print(uuid, bytes);
+
+    if (id) {
+        (void) ngx_queues_base_short_print(id,
+                                           ngx_queues_base_short_id(bytes));
     }
 
     return NGX_OK;

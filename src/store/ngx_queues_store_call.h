@@ -10,6 +10,7 @@
 
 #include "ngx_queues_store.h"
 #include "ngx_queues_store_push.h"
+#include "ngx_queues_store_log.h"
 #include "../base/ngx_queues_base_text.h"
 
 
@@ -30,7 +31,10 @@
 #define NGX_QUEUES_STORE_CLAIM_ARGS  5
 
 
-typedef struct ngx_queues_store_call_s  ngx_queues_store_call_t;
+typedef struct ngx_queues_store_call_s      ngx_queues_store_call_t;
+
+/* of ngx_queues_store_log_call.h */
+typedef struct ngx_queues_store_log_work_s  ngx_queues_store_log_work_t;
 
 /* NGX_OK, or NGX_ERROR for a reply that is not of the documented shape */
 typedef ngx_int_t (*ngx_queues_store_parse_pt)(ngx_queues_store_call_t *call,
@@ -74,6 +78,11 @@ struct ngx_queues_store_call_s {
 
     ngx_uint_t                   nreceipts;   /* ack, visibility */
 
+    ngx_pool_t                  *pool;        /* of log; NULL: none */
+    ngx_queues_store_log_work_t *log;
+
+    const char                  *shape;       /* logs: of the reply */
+
     ngx_uint_t                   reads;       /* unsigned  reads:1; */
     ngx_uint_t                   answered;    /* unsigned  answered:1; */
 };
@@ -86,6 +95,9 @@ struct ngx_queues_store_call_s {
 ngx_queues_store_call_t *ngx_queues_store_call_create(ngx_str_t *root,
     ngx_queues_store_parse_pt parse, ngx_queues_store_done_pt done,
     void *data);
+
+/* Of one that was not started. */
+void ngx_queues_store_call_free(ngx_queues_store_call_t *call);
 
 /* Starts it, or frees it and returns NGX_ERROR. */
 ngx_int_t ngx_queues_store_call_start(ngx_queues_store_call_t *call,
@@ -134,6 +146,13 @@ ngx_int_t ngx_queues_store_claimed(ngx_queues_store_call_t *call,
 ngx_int_t ngx_queues_store_push_call(const char *function, ngx_str_t *args,
     ngx_uint_t nargs, ngx_queues_store_parse_pt parse,
     ngx_queues_store_done_pt done, void *data);
+
+/*
+ * index and limit of a result that says that payloads are to be sealed or are
+ * not to be: word is the number of a queue, as the call has numbered them.
+ */
+ngx_int_t ngx_queues_store_log_seal(ngx_queues_store_call_t *call,
+    ngx_str_t *word, ngx_queues_store_result_t *result);
 
 /* A token of 40 random bits. */
 ngx_int_t ngx_queues_store_token(uint64_t *token);

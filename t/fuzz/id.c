@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "ngx_queues_base_bytes.h"
 #include "ngx_queues_base_id.h"
+#include "ngx_queues_base_lane.h"
 
 
 static void
@@ -151,6 +152,55 @@ fuzz_message_id(ngx_str_t *bytes)
 }
 
 
+static void
+fuzz_lane_text(ngx_str_t *text)
+{
+    u_char    again[NGX_QUEUES_BASE_UUID_LEN];
+    uint64_t  queue, lane;
+
+    if (ngx_queues_base_lane_parse(text, &queue, &lane) != NGX_OK) {
+        return;
+    }
+
+    fuzz_assert(queue <= NGX_QUEUES_BASE_SHORT_MASK
+                && lane <= NGX_QUEUES_BASE_LANE_MAX);
+    fuzz_assert(ngx_queues_base_lane_print(again, queue, lane)
+                == again + sizeof(again));
+    fuzz_assert(strncasecmp((char *) again, (char *) text->data, sizeof(again))
+                == 0);
+}
+
+
+static void
+fuzz_lane_numbers(ngx_str_t *bytes)
+{
+    u_char     text[NGX_QUEUES_BASE_UUID_LEN], id[NGX_QUEUES_BASE_UUID_SIZE];
+    uint64_t   queue, lane, offset, ms, q, l;
+    ngx_str_t  rest, s;
+
+    rest = *bytes;
+
+    ms = fuzz_number(&rest, 6);
+    offset = fuzz_number(&rest, 6);
+    queue = fuzz_number(&rest, 8) & NGX_QUEUES_BASE_SHORT_MASK;
+    lane = fuzz_number(&rest, 5);
+
+    s.data = text;
+    s.len = ngx_queues_base_lane_print(text, queue, lane) - text;
+
+    fuzz_assert(ngx_queues_base_lane_parse(&s, &q, &l) == NGX_OK
+                && q == queue && l == lane);
+
+    ngx_queues_base_lane_message(id, ms, queue, lane, offset);
+
+    fuzz_assert(id[6] >> 4 == 7 && id[8] >> 6 == 2);
+    fuzz_assert(ngx_queues_base_bytes_read(id, 6) == ms);
+    fuzz_assert(((ngx_queues_base_bytes_read(id + 6, 2) & 0x0fff) << 12
+                 | (ngx_queues_base_bytes_read(id + 8, 2) >> 2 & 0x0fff))
+                == (offset & 0xffffff));
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -163,6 +213,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_short_text(&text);
     fuzz_uuid_bytes(&text);
     fuzz_message_id(&text);
+    fuzz_lane_text(&text);
+    fuzz_lane_numbers(&text);
 
     return 0;
 }

@@ -19,7 +19,10 @@ static ngx_cycle_t  fuzz_cycle = { .log = &fuzz_log };
 static ngx_uint_t   fuzz_pools;             /* that are there now */
 static ngx_uint_t   fuzz_shortage;          /* 1: the next allocation fails */
 
+static ngx_time_t   fuzz_time;
+
 volatile ngx_cycle_t  *ngx_cycle = &fuzz_cycle;
+volatile ngx_time_t   *ngx_cached_time = &fuzz_time;
 ngx_uint_t             ngx_pagesize = 4096;
 
 

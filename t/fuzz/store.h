@@ -20,6 +20,12 @@
 #include "../../src/store/ngx_queues_store_receive.c"
 #include "../../src/store/ngx_queues_store_fifo.c"
 #include "../../src/store/ngx_queues_store_receipt.c"
+#include "../../src/store/ngx_queues_store_log.c"
+#include "../../src/store/ngx_queues_store_log_plan.c"
+#include "../../src/store/ngx_queues_store_log_push.c"
+#include "../../src/store/ngx_queues_store_log_pop.c"
+#include "../../src/store/ngx_queues_store_log_ack.c"
+#include "../../src/store/ngx_queues_store_log_tx.c"
 
 
 typedef struct {
@@ -38,6 +44,11 @@ typedef struct {
 
 
 static fuzz_call_t   fuzz_call;
+
+/* who looks at the arguments of a call, if any */
+static void        (*fuzz_look)(const char *function, ngx_str_t *args,
+                                ngx_uint_t nargs);
+
 static ngx_event_t  *fuzz_timer;             /* the one that runs */
 
 static ngx_str_t  fuzz_root = ngx_string("ngxq:{acme/shop}");
@@ -111,6 +122,14 @@ ngx_queues_redis_call(const char *function, ngx_str_t *key, ngx_str_t *args,
         return NGX_OK;
     }
 
+    if (strcmp(function, "log_undo") == 0 && fuzz_call.done) {
+        fuzz_assert(nargs == 1 && args[0].len == NGX_QUEUES_BASE_UUID_LEN);
+
+        fuzz_call.undone++;
+        done(data, NGX_QUEUES_REDIS_DOWN, NULL);
+        return NGX_OK;
+    }
+
     if (strcmp(function, "push_settle") == 0 && fuzz_call.done) {
         fuzz_assert(nargs == 11 && args[4].len == 0 && args[8].data[0] == 'u');
 
@@ -127,6 +146,10 @@ ngx_queues_redis_call(const char *function, ngx_str_t *key, ngx_str_t *args,
         fuzz_call.tell = done;
         fuzz_call.tell_data = data;
         return NGX_OK;
+    }
+
+    if (fuzz_look) {
+        fuzz_look(function, args, nargs);
     }
 
     fuzz_call.done = done;
@@ -435,7 +458,7 @@ fuzz_fifo_word(char **p, uint64_t now, ngx_queues_redis_reply_t *elts,
 
 /* of a reply, from an element on */
 
-static void
+static ngx_inline void
 fuzz_messages(ngx_queues_store_result_t *result, ngx_uint_t from)
 {
     char                        *text, *p;

@@ -1,0 +1,327 @@
+
+/*
+ * The log engine beside the way of its messages: what queues, groups, dead
+ * letters and traces there are.  Its functions answer tables of texts and
+ * numbers, whose columns are the enums here: docs/redis.md says what they are.
+ */
+
+#ifndef _NGX_QUEUES_STORE_LOGS_H_INCLUDED_
+#define _NGX_QUEUES_STORE_LOGS_H_INCLUDED_
+
+
+#include "ngx_queues_store_log.h"
+
+
+#define NGX_QUEUES_STORE_LOGS_ARGS    108     /* of a trace with 100 names */
+#define NGX_QUEUES_STORE_LOGS_DIGITS  256     /* of all numbers of a call */
+
+
+/* in the order of the table in store_logs.c */
+typedef enum {
+    NGX_QUEUES_STORE_LOGS_CONFIGURE = 0,
+    NGX_QUEUES_STORE_LOGS_DELETE,
+    NGX_QUEUES_STORE_LOGS_GET,
+    NGX_QUEUES_STORE_LOGS_LANES,
+    NGX_QUEUES_STORE_LOGS_QUEUES,
+    NGX_QUEUES_STORE_LOGS_LABELS,
+    NGX_QUEUES_STORE_LOGS_OVERVIEW,
+    NGX_QUEUES_STORE_LOGS_GROUPS,
+    NGX_QUEUES_STORE_LOGS_GROUP,
+    NGX_QUEUES_STORE_LOGS_LAGGING,
+    NGX_QUEUES_STORE_LOGS_SUBSCRIPTION,
+    NGX_QUEUES_STORE_LOGS_SEEK,
+    NGX_QUEUES_STORE_LOGS_FORGET,
+    NGX_QUEUES_STORE_LOGS_DEAD,
+    NGX_QUEUES_STORE_LOGS_PURGE_DEAD,
+    NGX_QUEUES_STORE_LOGS_DELETE_DEAD,
+    NGX_QUEUES_STORE_LOGS_RETRY_DEAD,
+    NGX_QUEUES_STORE_LOGS_MESSAGE,
+    NGX_QUEUES_STORE_LOGS_MESSAGES,
+    NGX_QUEUES_STORE_LOGS_TRACE,
+    NGX_QUEUES_STORE_LOGS_TRACES,
+    NGX_QUEUES_STORE_LOGS_TRACES_NAMED,
+    NGX_QUEUES_STORE_LOGS_TRACE_NAMES,
+    NGX_QUEUES_STORE_LOGS_SWITCH,
+    NGX_QUEUES_STORE_LOGS_PING
+} ngx_queues_store_logs_e;
+
+
+/* log_get */
+typedef enum {
+    NGX_QUEUES_STORE_OF_QUEUE_ID = 0,
+    NGX_QUEUES_STORE_OF_QUEUE_UUID,
+    NGX_QUEUES_STORE_OF_QUEUE_SPACE,
+    NGX_QUEUES_STORE_OF_QUEUE_TASK,
+    NGX_QUEUES_STORE_OF_QUEUE_CREATED,
+    NGX_QUEUES_STORE_OF_QUEUE_OPTIONS,
+    NGX_QUEUES_STORE_OF_QUEUE_MESSAGES,
+    NGX_QUEUES_STORE_OF_QUEUE_PUSHED,
+    NGX_QUEUES_STORE_OF_QUEUE_LANES,
+    NGX_QUEUES_STORE_OF_QUEUE_GROUPS,
+    NGX_QUEUES_STORE_OF_QUEUE_DEAD,
+    NGX_QUEUES_STORE_OF_QUEUE_LAST,
+    NGX_QUEUES_STORE_OF_QUEUE_SETTINGS,
+    NGX_QUEUES_STORE_OF_QUEUE_LAG,
+    NGX_QUEUES_STORE_OF_QUEUE_NCOLUMNS
+} ngx_queues_store_of_queue_e;
+
+
+/* log_lanes, after Q, now and how many there are */
+typedef enum {
+    NGX_QUEUES_STORE_OF_LANE_L = 0,
+    NGX_QUEUES_STORE_OF_LANE_NAME,
+    NGX_QUEUES_STORE_OF_LANE_CREATED,
+    NGX_QUEUES_STORE_OF_LANE_HEAD,
+    NGX_QUEUES_STORE_OF_LANE_NEXT,
+    NGX_QUEUES_STORE_OF_LANE_LAST,
+    NGX_QUEUES_STORE_OF_LANE_FIRST,
+    NGX_QUEUES_STORE_OF_LANE_COMMITTED,
+    NGX_QUEUES_STORE_OF_LANE_EXPIRY,
+    NGX_QUEUES_STORE_OF_LANE_NCOLUMNS
+} ngx_queues_store_of_lane_e;
+
+
+/* log_queues, after whether there are more */
+typedef enum {
+    NGX_QUEUES_STORE_OF_LISTED_NAME = 0,
+    NGX_QUEUES_STORE_OF_LISTED_ID,
+    NGX_QUEUES_STORE_OF_LISTED_UUID,
+    NGX_QUEUES_STORE_OF_LISTED_SPACE,
+    NGX_QUEUES_STORE_OF_LISTED_TASK,
+    NGX_QUEUES_STORE_OF_LISTED_CREATED,
+    NGX_QUEUES_STORE_OF_LISTED_MESSAGES,
+    NGX_QUEUES_STORE_OF_LISTED_PUSHED,
+    NGX_QUEUES_STORE_OF_LISTED_LANES,
+    NGX_QUEUES_STORE_OF_LISTED_GROUPS,
+    NGX_QUEUES_STORE_OF_LISTED_DEAD,
+    NGX_QUEUES_STORE_OF_LISTED_LAG,
+    NGX_QUEUES_STORE_OF_LISTED_NCOLUMNS
+} ngx_queues_store_of_listed_e;
+
+
+/* log_labels, likewise */
+typedef enum {
+    NGX_QUEUES_STORE_OF_LABEL_NAME = 0,
+    NGX_QUEUES_STORE_OF_LABEL_QUEUES,
+    NGX_QUEUES_STORE_OF_LABEL_LANES,
+    NGX_QUEUES_STORE_OF_LABEL_MESSAGES,
+    NGX_QUEUES_STORE_OF_LABEL_PENDING,
+    NGX_QUEUES_STORE_OF_LABEL_NCOLUMNS
+} ngx_queues_store_of_label_e;
+
+
+/* log_overview */
+typedef enum {
+    NGX_QUEUES_STORE_OF_SUM_MORE = 0,
+    NGX_QUEUES_STORE_OF_SUM_QUEUES,
+    NGX_QUEUES_STORE_OF_SUM_LANES,
+    NGX_QUEUES_STORE_OF_SUM_MESSAGES,
+    NGX_QUEUES_STORE_OF_SUM_PUSHED,
+    NGX_QUEUES_STORE_OF_SUM_DEAD,
+    NGX_QUEUES_STORE_OF_SUM_PENDING,
+    NGX_QUEUES_STORE_OF_SUM_GROUPS,
+    NGX_QUEUES_STORE_OF_SUM_SPACES,
+    NGX_QUEUES_STORE_OF_SUM_TASKS,
+    NGX_QUEUES_STORE_OF_SUM_NCOLUMNS
+} ngx_queues_store_of_sum_e;
+
+
+/* log_groups, after whether there are more; log_group */
+typedef enum {
+    NGX_QUEUES_STORE_OF_GROUP_NAME = 0,
+    NGX_QUEUES_STORE_OF_GROUP_QUEUE,
+    NGX_QUEUES_STORE_OF_GROUP_ID,
+    NGX_QUEUES_STORE_OF_GROUP_MODE,
+    NGX_QUEUES_STORE_OF_GROUP_FROM,
+    NGX_QUEUES_STORE_OF_GROUP_CREATED,
+    NGX_QUEUES_STORE_OF_GROUP_CURSORS,
+    NGX_QUEUES_STORE_OF_GROUP_LANES,
+    NGX_QUEUES_STORE_OF_GROUP_LAG,
+    NGX_QUEUES_STORE_OF_GROUP_OLDEST,
+    NGX_QUEUES_STORE_OF_GROUP_CONSUMED,
+    NGX_QUEUES_STORE_OF_GROUP_NCOLUMNS
+} ngx_queues_store_of_group_e;
+
+
+/* log_group, after how many there are */
+typedef enum {
+    NGX_QUEUES_STORE_OF_CURSOR_L = 0,
+    NGX_QUEUES_STORE_OF_CURSOR_LANE,
+    NGX_QUEUES_STORE_OF_CURSOR_COMMITTED,
+    NGX_QUEUES_STORE_OF_CURSOR_HEAD,
+    NGX_QUEUES_STORE_OF_CURSOR_NEXT,
+    NGX_QUEUES_STORE_OF_CURSOR_LEASE,
+    NGX_QUEUES_STORE_OF_CURSOR_EXPIRY,
+    NGX_QUEUES_STORE_OF_CURSOR_CONSUMED,
+    NGX_QUEUES_STORE_OF_CURSOR_OLDEST,
+    NGX_QUEUES_STORE_OF_CURSOR_NCOLUMNS
+} ngx_queues_store_of_cursor_e;
+
+
+/* log_lagging */
+typedef enum {
+    NGX_QUEUES_STORE_OF_LAGGING_GROUP = 0,
+    NGX_QUEUES_STORE_OF_LAGGING_QUEUE,
+    NGX_QUEUES_STORE_OF_LAGGING_ID,
+    NGX_QUEUES_STORE_OF_LAGGING_L,
+    NGX_QUEUES_STORE_OF_LAGGING_LANE,
+    NGX_QUEUES_STORE_OF_LAGGING_LEASE,
+    NGX_QUEUES_STORE_OF_LAGGING_LAG,
+    NGX_QUEUES_STORE_OF_LAGGING_OLDEST,
+    NGX_QUEUES_STORE_OF_LAGGING_CONSUMED,
+    NGX_QUEUES_STORE_OF_LAGGING_HEAD,
+    NGX_QUEUES_STORE_OF_LAGGING_NCOLUMNS
+} ngx_queues_store_of_lagging_e;
+
+
+/* log_dead, after how many there are; log_message */
+typedef enum {
+    NGX_QUEUES_STORE_OF_DEAD_ROW = 0,
+    NGX_QUEUES_STORE_OF_DEAD_ID,
+    NGX_QUEUES_STORE_OF_DEAD_QUEUE,
+    NGX_QUEUES_STORE_OF_DEAD_L,
+    NGX_QUEUES_STORE_OF_DEAD_LANE,
+    NGX_QUEUES_STORE_OF_DEAD_GROUP,
+    NGX_QUEUES_STORE_OF_DEAD_OFFSET,
+    NGX_QUEUES_STORE_OF_DEAD_MS,
+    NGX_QUEUES_STORE_OF_DEAD_FAILED,
+    NGX_QUEUES_STORE_OF_DEAD_RETRIES,
+    NGX_QUEUES_STORE_OF_DEAD_SEALED,
+    NGX_QUEUES_STORE_OF_DEAD_TXN,
+    NGX_QUEUES_STORE_OF_DEAD_PRODUCER,
+    NGX_QUEUES_STORE_OF_DEAD_ERROR,
+    NGX_QUEUES_STORE_OF_DEAD_PAYLOAD,
+    NGX_QUEUES_STORE_OF_DEAD_NCOLUMNS
+} ngx_queues_store_of_dead_e;
+
+
+/* log_message; dead letters and groups follow, with their numbers */
+typedef enum {
+    NGX_QUEUES_STORE_OF_MESSAGE_STORED = 0,
+    NGX_QUEUES_STORE_OF_MESSAGE_OFFSET,
+    NGX_QUEUES_STORE_OF_MESSAGE_MS,
+    NGX_QUEUES_STORE_OF_MESSAGE_PRODUCER,
+    NGX_QUEUES_STORE_OF_MESSAGE_SEALED,
+    NGX_QUEUES_STORE_OF_MESSAGE_PAYLOAD,
+    NGX_QUEUES_STORE_OF_MESSAGE_TXN,
+    NGX_QUEUES_STORE_OF_MESSAGE_TRACE,
+    NGX_QUEUES_STORE_OF_MESSAGE_QUEUE,
+    NGX_QUEUES_STORE_OF_MESSAGE_LANE,
+    NGX_QUEUES_STORE_OF_MESSAGE_SPACE,
+    NGX_QUEUES_STORE_OF_MESSAGE_TASK,
+    NGX_QUEUES_STORE_OF_MESSAGE_SETTINGS,
+    NGX_QUEUES_STORE_OF_MESSAGE_NCOLUMNS
+} ngx_queues_store_of_message_e;
+
+
+/* log_message: a group */
+typedef enum {
+    NGX_QUEUES_STORE_OF_READER_NAME = 0,
+    NGX_QUEUES_STORE_OF_READER_COMMITTED,
+    NGX_QUEUES_STORE_OF_READER_LEASE,
+    NGX_QUEUES_STORE_OF_READER_EXPIRY,
+    NGX_QUEUES_STORE_OF_READER_CONSUMED,
+    NGX_QUEUES_STORE_OF_READER_NCOLUMNS
+} ngx_queues_store_of_reader_e;
+
+
+/* log_messages */
+typedef enum {
+    NGX_QUEUES_STORE_OF_ROW_ID = 0,
+    NGX_QUEUES_STORE_OF_ROW_QUEUE,
+    NGX_QUEUES_STORE_OF_ROW_L,
+    NGX_QUEUES_STORE_OF_ROW_LANE,
+    NGX_QUEUES_STORE_OF_ROW_OFFSET,
+    NGX_QUEUES_STORE_OF_ROW_MS,
+    NGX_QUEUES_STORE_OF_ROW_PRODUCER,
+    NGX_QUEUES_STORE_OF_ROW_SEALED,
+    NGX_QUEUES_STORE_OF_ROW_TXN,
+    NGX_QUEUES_STORE_OF_ROW_TRACE,
+    NGX_QUEUES_STORE_OF_ROW_PAYLOAD,
+    NGX_QUEUES_STORE_OF_ROW_SPACE,
+    NGX_QUEUES_STORE_OF_ROW_TASK,
+    NGX_QUEUES_STORE_OF_ROW_DEAD,
+    NGX_QUEUES_STORE_OF_ROW_MODE,
+    NGX_QUEUES_STORE_OF_ROW_COMMITTED,
+    NGX_QUEUES_STORE_OF_ROW_EXPIRY,
+    NGX_QUEUES_STORE_OF_ROW_GROUPS,
+    NGX_QUEUES_STORE_OF_ROW_PASSED,
+    NGX_QUEUES_STORE_OF_ROW_NCOLUMNS
+} ngx_queues_store_of_row_e;
+
+
+/* log_traces; names follow, with their number */
+typedef enum {
+    NGX_QUEUES_STORE_OF_TRACE_ID = 0,
+    NGX_QUEUES_STORE_OF_TRACE_TYPE,
+    NGX_QUEUES_STORE_OF_TRACE_DATA,
+    NGX_QUEUES_STORE_OF_TRACE_GROUP,
+    NGX_QUEUES_STORE_OF_TRACE_MS,
+    NGX_QUEUES_STORE_OF_TRACE_NCOLUMNS
+} ngx_queues_store_of_trace_e;
+
+
+/* log_traces_named: after its names */
+typedef enum {
+    NGX_QUEUES_STORE_OF_TRACED_TXN = 0,
+    NGX_QUEUES_STORE_OF_TRACED_ID,
+    NGX_QUEUES_STORE_OF_TRACED_L,
+    NGX_QUEUES_STORE_OF_TRACED_QUEUE,
+    NGX_QUEUES_STORE_OF_TRACED_LANE,
+    NGX_QUEUES_STORE_OF_TRACED_SEALED,
+    NGX_QUEUES_STORE_OF_TRACED_PAYLOAD,
+    NGX_QUEUES_STORE_OF_TRACED_NCOLUMNS
+} ngx_queues_store_of_traced_e;
+
+
+/* log_trace_names, after how many there are */
+typedef enum {
+    NGX_QUEUES_STORE_OF_NAME_NAME = 0,
+    NGX_QUEUES_STORE_OF_NAME_TRACES,
+    NGX_QUEUES_STORE_OF_NAME_MESSAGES,
+    NGX_QUEUES_STORE_OF_NAME_LAST,
+    NGX_QUEUES_STORE_OF_NAME_NCOLUMNS
+} ngx_queues_store_of_name_e;
+
+
+/* an element of a reply */
+struct ngx_queues_store_value_s {
+    ngx_str_t                   text;
+    uint64_t                    number;
+    ngx_uint_t                  none;       /* unsigned  none:1; */
+};
+
+
+/* a call being made */
+typedef struct {
+    ngx_queues_store_logs_e     function;
+    ngx_uint_t                  n;
+    ngx_str_t                   args[NGX_QUEUES_STORE_LOGS_ARGS];
+    u_char                     *p;
+    u_char                      digits[NGX_QUEUES_STORE_LOGS_DIGITS];
+} ngx_queues_store_logs_t;
+
+
+#pragma GCC visibility push(hidden)
+
+
+/* Begins a call; its arguments follow, in the order of the function. */
+void ngx_queues_store_logs_init(ngx_queues_store_logs_t *call,
+    ngx_queues_store_logs_e function);
+void ngx_queues_store_logs_text(ngx_queues_store_logs_t *call,
+    ngx_str_t *text);
+void ngx_queues_store_logs_number(ngx_queues_store_logs_t *call, uint64_t n);
+
+/* Two arguments, Q and l. */
+void ngx_queues_store_logs_lane(ngx_queues_store_logs_t *call,
+    ngx_queues_store_lane_t *lane);
+
+/* Starts it: the result has values. */
+ngx_int_t ngx_queues_store_logs_start(ngx_str_t *root,
+    ngx_queues_store_logs_t *call, ngx_queues_store_done_pt done, void *data);
+
+
+#pragma GCC visibility pop
+
+
+#endif /* _NGX_QUEUES_STORE_LOGS_H_INCLUDED_ */

@@ -1,0 +1,631 @@
+
+/*
+ * Calls of the store's operations of logs, with any items: what they are cut
+ * into is what a server, written for no speed, expects and puts together again,
+ * and what it answers is found in the items.
+ *
+ * An input is the operation, what the server does, and items of five bytes.
+ */
+
+#include "store.h"
+
+
+#define FUZZ_ITEMS  400      /* at most */
+#define FUZZ_CHUNK  16384
+
+
+typedef struct {
+    ngx_str_t   *arg;
+    ngx_str_t   *last;
+} fuzz_args_t;
+
+
+static ngx_queues_store_log_item_t  fuzz_items[FUZZ_ITEMS];
+static ngx_queues_store_log_ack_t   fuzz_acks[FUZZ_ITEMS];
+static ngx_uint_t                   fuzz_nitems, fuzz_nacks;
+static ngx_uint_t                   fuzz_bundle;
+static ngx_uint_t                   fuzz_stored;   /* some were pushed before */
+
+static u_char                       fuzz_ids[FUZZ_ITEMS][8];
+static u_char                       fuzz_payload[FUZZ_CHUNK * 2];
+
+/* what the server has made of an item: the first of its id, or itself */
+
+static ngx_uint_t                   fuzz_first[FUZZ_ITEMS];
+static uint64_t                     fuzz_offsets[FUZZ_ITEMS];
+static ngx_uint_t                   fuzz_lanes[FUZZ_ITEMS];
+static ngx_uint_t                   fuzz_known[FUZZ_ITEMS];
+static u_char                       fuzz_seen[FUZZ_ITEMS];
+static ngx_uint_t                   fuzz_sets[FUZZ_ITEMS];
+
+/* the reply */
+
+static u_char                       fuzz_out[FUZZ_ITEMS * 100];
+static u_char                      *fuzz_end;
+static ngx_uint_t                   fuzz_elts;
+
+
+static ngx_str_t *
+fuzz_arg(fuzz_args_t *args)
+{
+    fuzz_assert(args->arg < args->last);
+
+    return args->arg++;
+}
+
+
+static uint64_t
+fuzz_number_of(ngx_str_t *word)
+{
+    char      *text, *p;
+    uint64_t   n;
+
+    text = fuzz_string(word);
+    p = text;
+    n = fuzz_decimal(&p);
+
+    fuzz_assert(*p == '\0');
+    free(text);
+
+    return n;
+}
+
+
+static uint64_t
+fuzz_arg_number(fuzz_args_t *args)
+{
+    return fuzz_number_of(fuzz_arg(args));
+}
+
+
+static void
+fuzz_string_out(const char *text, size_t len)
+{
+    fuzz_end += sprintf((char *) fuzz_end, "$%zu\r\n", len);
+    fuzz_end = ngx_cpymem(fuzz_end, text, len);
+    fuzz_end = ngx_cpymem(fuzz_end, "\r\n", 2);
+    fuzz_elts++;
+}
+
+
+static ngx_uint_t
+fuzz_together(ngx_uint_t a, ngx_uint_t b)
+{
+    return fuzz_same(&fuzz_items[a].queue, &fuzz_items[b].queue)
+           && fuzz_same(&fuzz_items[a].lane, &fuzz_items[b].lane);
+}
+
+
+static void
+fuzz_firsts(void)
+{
+    ngx_uint_t  i, k;
+
+    for (i = 0; i < fuzz_nitems; i++) {
+        fuzz_seen[i] = 0;
+
+        for (k = 0; k < i; k++) {
+            if (fuzz_together(i, k)
+                && fuzz_same(&fuzz_items[i].id, &fuzz_items[k].id))
+            {
+                break;
+            }
+        }
+
+        fuzz_first[i] = k;
+    }
+}
+
+
+/* the next item of the partition that nobody has seen yet */
+
+static ngx_uint_t
+fuzz_next(ngx_str_t *queue, ngx_str_t *lane, ngx_uint_t from)
+{
+    for ( /* void */ ; from < fuzz_nitems; from++) {
+        if (!fuzz_seen[from] && fuzz_first[from] == from
+            && fuzz_same(&fuzz_items[from].queue, queue)
+            && fuzz_same(&fuzz_items[from].lane, lane))
+        {
+            return from;
+        }
+    }
+
+    return fuzz_nitems;
+}
+
+
+/* chunks of n messages, which are the members, in their order */
+
+static void
+fuzz_chunks(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
+{
+    u_char                       *p;
+    size_t                        size;
+    ngx_str_t                     lengths, payloads, traces, word;
+    ngx_uint_t                    count, k;
+    ngx_queues_store_log_item_t  *item;
+
+    for ( /* void */ ; n; n -= count, members += count) {
+        count = fuzz_arg_number(args);
+        lengths = *fuzz_arg(args);
+        payloads = *fuzz_arg(args);
+        traces = *fuzz_arg(args);
+
+        fuzz_assert(count >= 1 && count <= 64 && count <= n);
+        fuzz_assert(count == 1 || payloads.len <= FUZZ_CHUNK);
+
+        p = payloads.data;
+        size = traces.len;
+
+        for (k = 0; k < count; k++) {
+            item = &fuzz_items[members[k]];
+
+            word = fuzz_take(&lengths, ' ');
+            fuzz_assert(fuzz_number_of(&word) == item->payload.len);
+            free(word.data);
+
+            fuzz_assert(memcmp(p, item->payload.data, item->payload.len) == 0);
+            p += item->payload.len;
+
+            if (size) {
+                word = fuzz_take(&traces, '\n');
+                fuzz_assert(fuzz_same(&word, &item->trace));
+                free(word.data);
+
+            } else {
+                fuzz_assert(item->trace.len == 0);
+            }
+        }
+
+        fuzz_assert(p == payloads.data + payloads.len);
+        fuzz_assert(lengths.len == 0 && traces.len == 0);
+    }
+}
+
+
+/* what is for one partition; the k-th one was pushed before where k % 4 is 1 */
+
+static void
+fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
+    ngx_uint_t number)
+{
+    char         *text, *p;
+    ngx_str_t    *queue, *lane;
+    uint64_t      n, offset;
+    ngx_uint_t    i, k, *members;
+
+    k = fuzz_arg_number(args);
+    fuzz_assert(k >= 1 && k <= nqueues);
+
+    queue = &names[k - 1];
+    lane = fuzz_arg(args);
+    n = fuzz_arg_number(args);
+
+    fuzz_assert(n >= 1 && n <= fuzz_nitems);
+
+    members = (ngx_uint_t *) fuzz_alloc(n * sizeof(ngx_uint_t));
+    text = (char *) fuzz_alloc(100 + n * 60);
+    p = text;
+    offset = 100 * number;
+
+    p += sprintf(p, "%012lu:%lu:17:%lu", (u_long) number % 10,
+                 (u_long) number + 1, (u_long) offset);
+
+    i = fuzz_next(queue, lane, 0);
+    fuzz_assert(i < fuzz_nitems
+                && fuzz_arg_number(args) == (fuzz_items[i].sealed != 0));
+
+    for (k = 0; k < n; k++, i++) {
+        i = fuzz_next(queue, lane, i);
+
+        fuzz_assert(i < fuzz_nitems);
+        fuzz_assert(fuzz_same(fuzz_arg(args), &fuzz_items[i].id));
+
+        fuzz_seen[i] = 1;
+        fuzz_lanes[i] = number;
+        fuzz_known[i] = (fuzz_stored && k % 4 == 1);
+        fuzz_offsets[i] = fuzz_known[i] ? k : offset++;
+        members[k] = i;
+
+        if (fuzz_known[i]) {
+            p += sprintf(p, " %lu:%lu:%lu", (u_long) k, (u_long) k,
+                         (u_long) k + 5);
+        }
+    }
+
+    /* all of them were here */
+
+    fuzz_assert(fuzz_next(queue, lane, 0) == fuzz_nitems);
+
+    fuzz_chunks(args, members, n);
+    fuzz_string_out(text, p - text);
+
+    free(members);
+    free(text);
+}
+
+
+static void
+fuzz_push_args(fuzz_args_t *args)
+{
+    u_char       uuid[NGX_QUEUES_BASE_UUID_SIZE];
+    uint64_t     n, id, nlanes;
+    ngx_str_t   *names;
+    ngx_uint_t   i, k;
+
+    n = fuzz_arg_number(args);
+    fuzz_assert(n <= fuzz_nitems);
+
+    names = (ngx_str_t *) fuzz_alloc((n + 1) * sizeof(ngx_str_t));
+
+    for (i = 0; i < n; i++) {
+        names[i] = *fuzz_arg(args);
+
+        for (k = 0; k < i; k++) {
+            fuzz_assert(!fuzz_same(&names[i], &names[k]));
+        }
+
+        fuzz_assert(ngx_queues_base_short_parse(fuzz_arg(args), &id) == NGX_OK
+                    && ngx_queues_base_uuid_parse(fuzz_arg(args), uuid)
+                       == NGX_OK
+                    && id == ngx_queues_base_short_id(uuid));
+    }
+
+    nlanes = fuzz_arg_number(args);
+
+    for (i = 0; i < nlanes; i++) {
+        fuzz_lane_args(args, names, n, i);
+    }
+
+    for (i = 0; i < fuzz_nitems; i++) {
+        fuzz_assert(fuzz_seen[i] == (fuzz_first[i] == i));
+    }
+
+    free(names);
+}
+
+
+static ngx_uint_t
+fuzz_acks_together(ngx_uint_t a, ngx_uint_t b)
+{
+    return fuzz_acks[a].place.lane == fuzz_acks[b].place.lane
+           && fuzz_acks[a].place.queue == fuzz_acks[b].place.queue
+           && fuzz_same(&fuzz_acks[a].lease, &fuzz_acks[b].lease)
+           && fuzz_same(&fuzz_acks[a].group, &fuzz_acks[b].group);
+}
+
+
+static void
+fuzz_set_args(fuzz_args_t *args, ngx_uint_t number)
+{
+    char         *text;
+    u_char        id[NGX_QUEUES_BASE_SHORT_LEN];
+    uint64_t      n, nerrors;
+    ngx_str_t     statuses, *errors;
+    ngx_uint_t    i, k, first;
+
+    for (first = 0; first < fuzz_nacks && fuzz_seen[first]; first++) {
+        /* void */
+    }
+
+    fuzz_assert(first < fuzz_nacks);
+
+    if (fuzz_bundle) {
+        fuzz_assert(fuzz_same(fuzz_arg(args), &fuzz_acks[first].group));
+    }
+
+    (void) ngx_queues_base_short_print(id, fuzz_acks[first].place.queue);
+    fuzz_assert(memcmp(fuzz_arg(args)->data, id, sizeof(id)) == 0);
+    fuzz_assert(fuzz_arg_number(args) == fuzz_acks[first].place.lane);
+    fuzz_assert(fuzz_same(fuzz_arg(args), &fuzz_acks[first].lease));
+
+    n = fuzz_arg_number(args);
+    statuses = *fuzz_arg(args);
+    nerrors = fuzz_arg_number(args);
+    errors = args->arg;
+    args->arg += 2 * nerrors;
+
+    fuzz_assert(statuses.len == n && nerrors <= n);
+
+    text = (char *) fuzz_alloc(1 + n);
+    text[0] = '0' + number % 2;
+
+    for (i = first, k = 0; i < fuzz_nacks; i++) {
+        if (!fuzz_acks_together(first, i)) {
+            continue;
+        }
+
+        fuzz_assert(!fuzz_seen[i] && k < n);
+        fuzz_assert(fuzz_same(fuzz_arg(args), &fuzz_acks[i].id));
+        fuzz_assert(statuses.data[k] == fuzz_acks[i].status);
+
+        if (fuzz_acks[i].error.len) {
+            fuzz_assert(nerrors--);
+            fuzz_assert(fuzz_number_of(&errors[0]) == k);
+            fuzz_assert(fuzz_same(&errors[1], &fuzz_acks[i].error));
+            errors += 2;
+        }
+
+        fuzz_seen[i] = 1;
+        fuzz_sets[i] = number;
+        text[++k] = "onaublcdx"[i % 9];
+    }
+
+    fuzz_assert(k == n && nerrors == 0);
+
+    fuzz_string_out(text, 1 + n);
+    free(text);
+}
+
+
+static void
+fuzz_ack_args(fuzz_args_t *args)
+{
+    uint64_t    n;
+    ngx_uint_t  i;
+
+    memset(fuzz_seen, 0, sizeof(fuzz_seen));
+
+    n = fuzz_arg_number(args);
+
+    for (i = 0; i < n; i++) {
+        fuzz_set_args(args, i);
+    }
+
+    for (i = 0; i < fuzz_nacks; i++) {
+        fuzz_assert(fuzz_seen[i]);
+    }
+}
+
+
+static void
+fuzz_server(const char *function, ngx_str_t *elts, ngx_uint_t nelts)
+{
+    fuzz_args_t  args;
+
+    args.arg = elts;
+    args.last = elts + nelts;
+
+    if (strcmp(function, "log_ack") != 0) {
+        fuzz_assert(fuzz_same(fuzz_arg(&args), &fuzz_root));
+        fuzz_firsts();
+    }
+
+    if (fuzz_bundle) {
+        fuzz_assert(fuzz_arg_number(&args) == 1
+                    && fuzz_same(fuzz_arg(&args), &fuzz_ref));
+        fuzz_string_out("ok", 2);
+    }
+
+    if (strcmp(function, "log_ack") != 0) {
+        fuzz_push_args(&args);
+
+    } else {
+        fuzz_assert(fuzz_same(fuzz_arg(&args), &fuzz_acks[0].group));
+    }
+
+    if (strcmp(function, "log_push") != 0) {
+        fuzz_ack_args(&args);
+    }
+
+    fuzz_assert(args.arg == args.last);
+}
+
+
+static void
+fuzz_result(void *data, ngx_queues_store_result_t *result)
+{
+    ngx_uint_t                    i, first;
+    ngx_queues_store_log_ack_t   *ack;
+    ngx_queues_store_log_item_t  *item;
+
+    (void) data;
+
+    fuzz_call.results++;
+    fuzz_assert(result->code == NGX_QUEUES_STORE_OK);
+
+    for (i = 0; i < fuzz_nitems; i++) {
+        item = &fuzz_items[i];
+        first = fuzz_first[i];
+
+        fuzz_assert(item->place.lane == fuzz_lanes[first] + 1);
+        fuzz_assert(item->offset == fuzz_offsets[first]);
+        fuzz_assert(item->ms == (fuzz_known[first] ? item->offset + 5 : 17));
+        fuzz_assert(item->duplicate == (first != i || fuzz_known[i]));
+    }
+
+    for (i = 0; i < fuzz_nacks; i++) {
+        ack = &fuzz_acks[i];
+
+        fuzz_assert((u_char) ack->verdict == (u_char) "onaublcdx"[i % 9]
+                    && ack->released == fuzz_sets[i] % 2);
+    }
+}
+
+
+static void
+fuzz_text(ngx_str_t *text, const char *from, size_t len)
+{
+    text->data = (u_char *) from;
+    text->len = len;
+}
+
+
+/* queue and lane, id, trace and payload, and how many of them follow */
+
+static void
+fuzz_items_make(ngx_str_t *rest)
+{
+    u_char                        b[5];
+    ngx_uint_t                    i, n;
+    ngx_queues_store_log_item_t  *item;
+
+    static size_t  sizes[] = { 1, 2, 200, 1000, 8000, FUZZ_CHUNK - 10,
+                               FUZZ_CHUNK, FUZZ_CHUNK + 1 };
+
+    while (rest->len >= sizeof(b)) {
+        for (i = 0; i < sizeof(b); i++) {
+            b[i] = (u_char) fuzz_number(rest, 1);
+        }
+
+        for (n = b[4]; n < 256 && fuzz_nitems < FUZZ_ITEMS; n += 2) {
+            item = &fuzz_items[fuzz_nitems];
+
+            memset(item, 0xee, sizeof(ngx_queues_store_log_item_t));
+
+            fuzz_text(&item->queue, "aaaaaa", b[0] & 3);
+            fuzz_text(&item->lane, "aaaaaa", b[0] >> 2 & 3);
+            item->sealed = b[0] & 1;
+
+            item->id.data = fuzz_ids[fuzz_nitems];
+            item->id.len = sprintf((char *) item->id.data, "%lu",
+                                   (u_long) (b[1] + (b[2] & 1) * (n / 2)));
+
+            fuzz_text(&item->trace, "trace", b[3] & 1 ? n % 5 : 0);
+
+            item->payload.data = fuzz_payload + n;
+            item->payload.len = sizes[b[3] >> 1 & 7];
+
+            fuzz_nitems++;
+        }
+    }
+}
+
+
+static void
+fuzz_acks_make(ngx_str_t *rest)
+{
+    u_char                       b[5];
+    ngx_uint_t                   i, n;
+    ngx_queues_store_log_ack_t  *ack;
+
+    while (rest->len >= sizeof(b)) {
+        for (i = 0; i < sizeof(b); i++) {
+            b[i] = (u_char) fuzz_number(rest, 1);
+        }
+
+        for (n = b[4]; n < 256 && fuzz_nacks < FUZZ_ITEMS; n += 2) {
+            ack = &fuzz_acks[fuzz_nacks];
+
+            memset(ack, 0xee, sizeof(ngx_queues_store_log_ack_t));
+
+            ack->place.queue = b[0] & 1;
+            ack->place.lane = b[0] >> 1 & 3;
+
+            fuzz_text(&ack->lease, "aaaa", b[1] & 1);
+            fuzz_text(&ack->group, "aaaa", fuzz_bundle ? b[1] >> 1 & 1 : 1);
+            fuzz_text(&ack->error, "errors", b[2] & 1 ? n % 5 : 0);
+            fuzz_text(&ack->id, "identity", b[3] & 7);
+            ack->status = "cfrd"[b[3] >> 3 & 3];
+
+            fuzz_nacks++;
+        }
+    }
+}
+
+
+static ngx_int_t
+fuzz_start(u_char operation, ngx_str_t *rest)
+{
+    ngx_str_t                    half;
+    ngx_queues_store_log_tx_t    tx;
+    ngx_queues_store_log_push_t  push;
+
+    fuzz_nitems = 0;
+    fuzz_nacks = 0;
+    fuzz_bundle = 0;
+
+    push.producer = fuzz_root;
+    push.items = fuzz_items;
+
+    switch (operation) {
+
+    case 'p':
+        fuzz_items_make(rest);
+
+        push.nitems = fuzz_nitems;
+
+        return ngx_queues_store_log_push(&fuzz_root, &push, fuzz_result, NULL);
+
+    case 'a':
+        fuzz_acks_make(rest);
+
+        return fuzz_nacks ? ngx_queues_store_log_ack(&fuzz_root, fuzz_acks,
+                                                     fuzz_nacks, fuzz_result,
+                                                     NULL)
+                          : NGX_DECLINED;
+    case 't':
+        half.data = rest->data;
+        half.len = rest->len / 2;
+
+        rest->data += half.len;
+        rest->len -= half.len;
+
+        fuzz_bundle = 1;
+
+        fuzz_items_make(&half);
+        fuzz_acks_make(rest);
+
+        push.nitems = fuzz_nitems;
+
+        tx.push = push;
+        tx.acks = fuzz_acks;
+        tx.nacks = fuzz_nacks;
+        tx.leases = &fuzz_ref;
+        tx.nleases = 1;
+
+        return ngx_queues_store_log_tx(&fuzz_root, &tx, fuzz_result, NULL);
+
+    default:
+        return NGX_DECLINED;
+    }
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t      n;
+    u_char      operation, head[32];
+    ngx_str_t   rest, bytes;
+    ngx_uint_t  late;
+
+    if (size < 2 || data[0] == '\0') {
+        return 0;
+    }
+
+    for (n = 0; n < sizeof(fuzz_payload); n++) {
+        fuzz_payload[n] = (u_char) n;
+    }
+
+    bytes = fuzz_input(data, size, &operation, &late);
+    rest = bytes;
+
+    fuzz_look = fuzz_server;
+    fuzz_end = fuzz_out;
+    fuzz_elts = 0;
+    fuzz_stored = fuzz_number(&rest, 1) & 1;
+
+    if (fuzz_start(operation, &rest) == NGX_OK) {
+        free(bytes.data);
+
+        n = sprintf((char *) head, "*%lu\r\n", (u_long) fuzz_elts);
+
+        bytes.len = n + (fuzz_end - fuzz_out);
+        bytes.data = fuzz_alloc(bytes.len);
+
+        memcpy(bytes.data, head, n);
+        memcpy(bytes.data + n, fuzz_out, fuzz_end - fuzz_out);
+
+        (void) fuzz_answer(&bytes, 0);
+
+        fuzz_assert(fuzz_call.results == 1);
+    }
+
+    fuzz_assert(fuzz_pools == 0);
+
+    free(bytes.data);
+
+    return 0;
+}
