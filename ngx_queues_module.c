@@ -16,6 +16,8 @@
 
 
 static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+static char *ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_queues_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_queues_init_process(ngx_cycle_t *cycle);
@@ -235,6 +237,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
+    { ngx_string("queues_queen_api"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_queues_queen_api,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
       ngx_null_command
 };
 
@@ -278,6 +287,17 @@ ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     qlcf->handler = ngx_queues_api_handler;
 
     return ngx_queues_conf_set_api(cf, cmd, conf);
+}
+
+
+static char *
+ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    qlcf->handler = ngx_queues_api_handler;
+
+    return ngx_queues_conf_set_queen_api(cf, cmd, conf);
 }
 
 

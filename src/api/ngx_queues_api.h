@@ -1,8 +1,9 @@
 
 /*
- * The routes of the Queues API.  Each file of routes exports one constant
- * table; the router finds the route, checks the credential, reads the body and
- * calls the route's start, which makes one store call and answers in its done.
+ * The routes of the APIs.  Each file of routes exports one constant table, and
+ * a constant record, the API's surface, lists those of one API; the router finds
+ * the route, checks the credential, reads the body and calls the route's start,
+ * which makes one store call and answers in its done.
  */
 
 #ifndef _NGX_QUEUES_API_H_INCLUDED_
@@ -27,6 +28,8 @@ typedef enum {
     NGX_QUEUES_API_PERMISSION_DENIED,
     NGX_QUEUES_API_QUEUE_NOT_FOUND,
     NGX_QUEUES_API_SUBSCRIPTION_NOT_FOUND,
+    NGX_QUEUES_API_PARTITION_NOT_FOUND,
+    NGX_QUEUES_API_MESSAGE_NOT_FOUND,
     NGX_QUEUES_API_NOT_FOUND,
     NGX_QUEUES_API_METHOD_NOT_ALLOWED,
     NGX_QUEUES_API_QUEUE_EXISTS,
@@ -87,7 +90,7 @@ typedef struct {
     ngx_uint_t                    method;
     ngx_str_t                     path;        /* a template of src/base */
     ngx_str_t                     name;        /* of the call, for the log */
-    ngx_uint_t                    group;       /* of queues_api */
+    ngx_uint_t                    group;       /* NGX_QUEUES_CONF_LIVE ... */
     ngx_str_t                     permission;  /* empty: no credential */
     ngx_queues_api_body_e         body;
     size_t                        max;         /* bytes of a body, 0: nginx'
@@ -96,14 +99,58 @@ typedef struct {
 } ngx_queues_api_route_t;
 
 
+/* the most braces of a route's path */
+#define NGX_QUEUES_API_CAPTURES  3
+
+
+/* an error as it is answered: by src/api/ngx_queues_api_error.c */
+typedef struct {
+    ngx_queues_api_error_e        error;
+    ngx_str_t                     code;
+    ngx_str_t                     message;
+    ngx_str_t                    *field;       /* JSON text, or NULL */
+} ngx_queues_api_told_t;
+
+
+/* bytes of an error's answer beside its texts, and of what replaces those */
+#define NGX_QUEUES_API_ERROR_MAX  128
+
+
+/* what tells the APIs apart, one constant record each */
+typedef struct {
+    ngx_uint_t                    parts;       /* of locations, as group */
+    ngx_str_t                     prefix;      /* of its paths */
+    const ngx_queues_api_route_t *const *tables; /* the most frequent first,
+                                                    NULL ends them */
+
+    /* the names in the path, and the project: as ngx_queues_api_find() */
+    ngx_int_t                   (*names)(ngx_queues_api_t *api,
+                                         ngx_queues_conf_loc_t *qlcf);
+
+    /* writes the body of an error; api is NULL for one of nginx itself */
+    u_char                     *(*error)(u_char *p, ngx_queues_api_t *api,
+                                         ngx_queues_api_told_t *told);
+
+    /* headers of an error of nginx itself; may be NULL */
+    ngx_int_t                   (*headers)(ngx_http_request_t *r);
+
+    ngx_uint_t                    loose;       /* as of credentials, see
+                                                  ngx_queues_auth_bearer() */
+} ngx_queues_api_surface_t;
+
+
 /* one request, in its operation's pool */
 struct ngx_queues_api_s {
     ngx_queues_http_op_t         *op;
+    const ngx_queues_api_surface_t *surface;
     const ngx_queues_api_route_t *route;
     ngx_queues_conf_main_t       *qmcf;
 
     ngx_queues_auth_principal_t  *principal;   /* NULL: everyone may */
     ngx_queues_base_glob_scope_e  scope;
+
+    ngx_str_t                     captures[NGX_QUEUES_API_CAPTURES];
+                                               /* in the request's pool */
 
     ngx_str_t                     root;        /* "ngxq:{org/project}" */
     ngx_str_t                     project;     /* "org/project", in root */
@@ -113,7 +160,7 @@ struct ngx_queues_api_s {
     ngx_str_t                     sub;         /* empty: there can be none */
 
     ngx_queues_api_error_e        error;       /* found before the body */
-    ngx_uint_t                    invalid_token; /* a JWT was refused */
+    const char                   *refused;     /* why a JWT was, or NULL */
     ngx_uint_t                    allow;       /* methods, for a 405 */
     ngx_uint_t                    retry_after; /* seconds, 0: one */
     ngx_uint_t                    groups;      /* of the routes at the path */
@@ -124,6 +171,7 @@ struct ngx_queues_api_s {
                                                   limit, 0: not counted */
     uint64_t                      counted;     /* where a token was taken */
     const char                   *over;        /* the limit: what has none */
+    ngx_uint_t                    repeats;     /* of a call, by the route */
 
     void                         *data;        /* of the route */
 };
@@ -138,7 +186,22 @@ extern const ngx_queues_api_route_t  ngx_queues_api_receipts_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_subscriptions_routes[];
 
 
-/* The content handler of a location with queues_api. */
+extern const ngx_queues_api_surface_t  ngx_queues_api_queues_surface;
+extern const ngx_queues_api_surface_t  ngx_queues_api_queen_surface;
+
+
+/* The API of a location with these parts; never NULL where there are any. */
+const ngx_queues_api_surface_t *ngx_queues_api_surface(ngx_uint_t parts);
+
+/*
+ * The API that an answer of nginx itself is for, also where nginx had not got
+ * to a location; NULL: it is for none.
+ */
+const ngx_queues_api_surface_t *ngx_queues_api_surface_of(
+    ngx_http_request_t *r);
+
+
+/* The content handler of a location with an API. */
 ngx_int_t ngx_queues_api_handler(ngx_http_request_t *r);
 
 /*
@@ -148,12 +211,23 @@ ngx_int_t ngx_queues_api_handler(ngx_http_request_t *r);
 ngx_int_t ngx_queues_api_find(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
 
+/* What the path has where the route's has "{name}"; empty: nothing. */
+ngx_str_t ngx_queues_api_capture(ngx_queues_api_t *api, const char *name);
+
+/* Makes the root of a project.  NGX_ERROR when out of memory. */
+ngx_int_t ngx_queues_api_set_project(ngx_queues_api_t *api, ngx_str_t *org,
+    ngx_str_t *project);
+
 /* Callback of ngx_queues_http_filter_init(). */
 ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
     ngx_str_t *body);
 
-/* 1 if the principal may do what the route needs on the queue so named. */
-ngx_uint_t ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name);
+/*
+ * 1 if the principal has the permission, NULL: the route's own, on the queue so
+ * named.
+ */
+ngx_uint_t ngx_queues_api_permits(ngx_queues_api_t *api,
+    ngx_str_t *permission, ngx_str_t *name);
 
 /*
  * The same of a queue that was looked up by its id, or of a subscription's:
@@ -309,6 +383,15 @@ u_char *ngx_queues_api_page_end(ngx_queues_api_t *api, const char *kind,
 
 /* Room for an answer in the request's pool; NULL after it has answered. */
 u_char *ngx_queues_api_alloc(ngx_queues_api_t *api, size_t size);
+
+/* In how many ms one that waits looks again without a hint; -1: never. */
+int64_t ngx_queues_api_next(ngx_queues_api_t *api, int64_t next);
+
+/*
+ * 1 if the end of a wait tells that there was nothing; else 0, after it has
+ * answered that the store is away.
+ */
+ngx_uint_t ngx_queues_api_may_be_empty(ngx_queues_api_t *api);
 
 /* Answers with the JSON that was written from start to end. */
 void ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status,

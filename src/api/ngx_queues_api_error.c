@@ -21,7 +21,7 @@ static ngx_int_t ngx_queues_api_error_headers(ngx_queues_api_t *api,
 static ngx_int_t ngx_queues_api_allow(ngx_queues_api_t *api);
 static ngx_int_t ngx_queues_api_retry_after(ngx_http_request_t *r,
     ngx_uint_t seconds);
-static ngx_uint_t ngx_queues_api_is_receipt(ngx_http_request_t *r);
+static size_t ngx_queues_api_error_size(ngx_queues_api_told_t *told);
 
 
 static const ngx_queues_api_code_t  ngx_queues_api_codes[] = {
@@ -31,6 +31,8 @@ static const ngx_queues_api_code_t  ngx_queues_api_codes[] = {
     { 403, ngx_string("permission_denied") },
     { 404, ngx_string("queue_not_found") },
     { 404, ngx_string("subscription_not_found") },
+    { 404, ngx_string("partition_not_found") },
+    { 404, ngx_string("message_not_found") },
     { 404, ngx_string("not_found") },
     { 405, ngx_string("method_not_allowed") },
     { 409, ngx_string("queue_exists") },
@@ -61,50 +63,50 @@ ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
 {
     u_char                       *p, *start;
     u_char                        buf[NGX_QUEUES_API_MESSAGE_MAX];
-    size_t                        size;
     va_list                       args;
-    ngx_str_t                     message;
+    ngx_queues_api_told_t         told;
     const ngx_queues_api_code_t  *code;
 
     va_start(args, fmt);
     p = ngx_vslprintf(buf, buf + sizeof(buf), fmt, args);
     va_end(args);
 
-    message.data = buf;
-    message.len = p - buf;
+    told.message.data = buf;
+    told.message.len = p - buf;
 
     code = &ngx_queues_api_codes[error];
     api->op->note->error = &code->code;
 
+    told.error = error;
+    told.code = code->code;
+    told.field = field;
+
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, api->op->request->connection->log, 0,
                    "queues error %ui %V: %V", code->status, &code->code,
-                   &message);
+                   &told.message);
 
     if (ngx_queues_api_error_headers(api, error) != NGX_OK) {
         ngx_queues_http_finalize(api->op, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
 
-    size = sizeof("{\"error\":\"\",\"message\":\"\",\"field\":\"\"}")
-           + code->code.len + ngx_queues_base_json_escape_length(&message)
-           + (field ? field->len : 0);
-
-    start = ngx_queues_api_alloc(api, size);
+    start = ngx_queues_api_alloc(api, ngx_queues_api_error_size(&told));
     if (start == NULL) {
         return;
     }
 
-    p = ngx_sprintf(start, "{\"error\":\"%V\",\"message\":\"", &code->code);
-    p = ngx_queues_base_json_escape(p, &message);
-    *p++ = '"';
-
-    if (field) {
-        p = ngx_sprintf(p, ",\"field\":\"%V\"", field);
-    }
-
-    *p++ = '}';
+    p = api->surface->error(start, api, &told);
 
     ngx_queues_api_answer(api, code->status, start, p);
+}
+
+
+static size_t
+ngx_queues_api_error_size(ngx_queues_api_told_t *told)
+{
+    return NGX_QUEUES_API_ERROR_MAX + told->code.len
+           + ngx_queues_base_json_escape_length(&told->message)
+           + (told->field ? told->field->len : 0);
 }
 
 
@@ -197,7 +199,7 @@ ngx_queues_api_error_headers(ngx_queues_api_t *api,
     switch (error) {
 
     case NGX_QUEUES_API_UNAUTHENTICATED:
-        if (api->invalid_token) {
+        if (api->refused) {
             ngx_str_set(&value, "Bearer error=\"invalid_token\"");
 
         } else {
@@ -271,21 +273,27 @@ ngx_int_t
 ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
     ngx_str_t *body)
 {
-    u_char                  *p;
-    ngx_uint_t               i, n;
-    const ngx_str_t         *code;
-    ngx_queues_http_note_t  *note;
+    u_char                          text[NGX_QUEUES_API_MESSAGE_MAX];
+    ngx_uint_t                      i, n;
+    ngx_queues_api_told_t           told;
+    ngx_queues_http_note_t         *note;
+    const ngx_queues_api_surface_t *surface;
+
+    surface = ngx_queues_api_surface_of(r);
+    if (surface == NULL) {
+        return NGX_DECLINED;
+    }
 
     n = sizeof(ngx_queues_api_codes) / sizeof(ngx_queues_api_code_t);
 
-    code = &ngx_queues_api_codes[status < 500 ? NGX_QUEUES_API_INVALID_ARGUMENT
-                                              : NGX_QUEUES_API_INTERNAL].code;
+    told.error = status < 500 ? NGX_QUEUES_API_INVALID_ARGUMENT
+                              : NGX_QUEUES_API_INTERNAL;
 
     /* the last of those with the status is the most general one */
 
     for (i = 0; i < n; i++) {
         if (ngx_queues_api_codes[i].status == status) {
-            code = &ngx_queues_api_codes[i].code;
+            told.error = i;
         }
     }
 
@@ -294,20 +302,21 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
         return NGX_ERROR;
     }
 
-    note->error = code;
+    note->error = &ngx_queues_api_codes[told.error].code;
 
-    body->data = ngx_pnalloc(r->pool,
-                         sizeof("{\"error\":\"\",\"message\":\"The server "
-                                "refused the request with status .\"}")
-                         + code->len + NGX_INT_T_LEN);
+    told.code = *note->error;
+    told.field = NULL;
+    told.message.data = text;
+    told.message.len = ngx_sprintf(text, "The server refused the request with "
+                                   "status %ui.", status)
+                       - text;
+
+    body->data = ngx_pnalloc(r->pool, ngx_queues_api_error_size(&told));
     if (body->data == NULL) {
         return NGX_ERROR;
     }
 
-    p = ngx_sprintf(body->data, "{\"error\":\"%V\",\"message\":\"The server "
-                    "refused the request with status %ui.\"}",
-                    code, status);
-    body->len = p - body->data;
+    body->len = surface->error(body->data, NULL, &told) - body->data;
 
     if (r->header_sent) {
         return NGX_OK;
@@ -319,19 +328,5 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
         return NGX_ERROR;
     }
 
-    if (ngx_queues_api_is_receipt(r)) {
-        return ngx_queues_api_cors(r);
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_uint_t
-ngx_queues_api_is_receipt(ngx_http_request_t *r)
-{
-    static ngx_str_t  prefix = ngx_string("/v1/receipts/");
-
-    return r->unparsed_uri.len > prefix.len
-           && ngx_memcmp(r->unparsed_uri.data, prefix.data, prefix.len) == 0;
+    return surface->headers ? surface->headers(r) : NGX_OK;
 }

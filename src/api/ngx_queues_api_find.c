@@ -2,35 +2,8 @@
 #include "ngx_queues_api.h"
 
 
-#define NGX_QUEUES_API_CAPTURES      3     /* org, project, and a queue or a
-                                              subscription */
-#define NGX_QUEUES_API_NAME_MAX      64    /* of organizations and projects */
-
-
-typedef struct {
-    const ngx_queues_api_route_t  *routes;
-    ngx_uint_t                     subscriptions;  /* the third capture is
-                                                      one's id */
-} ngx_queues_api_table_t;
-
-
-static void ngx_queues_api_note(ngx_queues_api_t *api, ngx_str_t *captures);
 static ngx_int_t ngx_queues_api_match(ngx_queues_api_t *api,
-    ngx_queues_conf_loc_t *qlcf, ngx_queues_base_path_t *path,
-    ngx_str_t *captures, ngx_queues_api_table_t **table);
-static ngx_int_t ngx_queues_api_names(ngx_queues_api_t *api,
-    ngx_str_t *captures);
-
-
-/* the most frequent first */
-
-static ngx_queues_api_table_t  ngx_queues_api_tables[] = {
-    { ngx_queues_api_messages_routes, 0 },
-    { ngx_queues_api_receipts_routes, 0 },
-    { ngx_queues_api_queues_routes, 0 },
-    { ngx_queues_api_subscriptions_routes, 1 },
-    { NULL, 0 }
-};
+    ngx_queues_conf_loc_t *qlcf, ngx_queues_base_path_t *path);
 
 
 ngx_int_t
@@ -38,9 +11,7 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 {
     u_char                  *buf;
     ngx_int_t                rc;
-    ngx_str_t                captures[NGX_QUEUES_API_CAPTURES];
     ngx_http_request_t      *r;
-    ngx_queues_api_table_t  *table;
     ngx_queues_base_path_t   path;
 
     r = api->op->request;
@@ -62,55 +33,27 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
         return NGX_DECLINED;
     }
 
-    ngx_memzero(captures, sizeof(captures));
-
-    rc = ngx_queues_api_match(api, qlcf, &path, captures, &table);
-
-    if (rc == NGX_OK) {
-
-        if (table->subscriptions) {
-            api->subscription = captures[2];
-            ngx_str_null(&captures[2]);
-        }
-
-        ngx_queues_api_note(api, captures);
-    }
-
-    if (rc != NGX_OK || captures[0].len == 0) {
+    rc = ngx_queues_api_match(api, qlcf, &path);
+    if (rc != NGX_OK) {
         return rc;
     }
 
-    return ngx_queues_api_names(api, captures);
-}
+    /* what a route is called is constant */
 
+    api->op->note->operation = &api->route->name;
 
-/* Captures are in the request's pool, what a route is called is constant. */
-
-static void
-ngx_queues_api_note(ngx_queues_api_t *api, ngx_str_t *captures)
-{
-    ngx_uint_t               i;
-    ngx_queues_http_note_t  *note;
-
-    note = api->op->note;
-
-    note->operation = &api->route->name;
-
-    for (i = 0; i < NGX_QUEUES_HTTP_NAMES; i++) {
-        note->names[i] = captures[i];
-    }
+    return api->surface->names(api, qlcf);
 }
 
 
 static ngx_int_t
 ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
-    ngx_queues_base_path_t *path, ngx_str_t *captures,
-    ngx_queues_api_table_t **table)
+    ngx_queues_base_path_t *path)
 {
-    ngx_str_t                      template;
-    ngx_uint_t                     method;
-    ngx_queues_api_table_t        *t;
-    const ngx_queues_api_route_t  *route;
+    ngx_str_t                             template;
+    ngx_uint_t                            method;
+    const ngx_queues_api_route_t         *route;
+    const ngx_queues_api_route_t *const  *t;
 
     method = api->op->request->method;
 
@@ -118,9 +61,9 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
         method = NGX_HTTP_GET;
     }
 
-    for (t = ngx_queues_api_tables; t->routes; t++) {
+    for (t = api->surface->tables; *t; t++) {
 
-        for (route = t->routes; route->method; route++) {
+        for (route = *t; route->method; route++) {
 
             if (!(route->group & qlcf->api)) {
                 continue;
@@ -128,7 +71,7 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
 
             template = route->path;
 
-            if (ngx_queues_base_path_match(path, &template, captures)
+            if (ngx_queues_base_path_match(path, &template, api->captures)
                 != NGX_OK)
             {
                 continue;
@@ -138,7 +81,6 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
 
             if (route->method == method) {
                 api->route = route;
-                *table = t;
                 return NGX_OK;
             }
 
@@ -154,21 +96,49 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
 }
 
 
-static ngx_int_t
-ngx_queues_api_names(ngx_queues_api_t *api, ngx_str_t *captures)
+ngx_str_t
+ngx_queues_api_capture(ngx_queues_api_t *api, const char *name)
 {
-    u_char     *p;
-    ngx_str_t  *org, *project;
+    u_char            *p, *last;
+    size_t             len;
+    ngx_str_t          none;
+    const ngx_str_t   *template;
+    const ngx_str_t   *capture;
 
-    org = &captures[0];
-    project = &captures[1];
+    template = &api->route->path;
 
-    if (ngx_queues_base_name_check(org, NGX_QUEUES_API_NAME_MAX) != NGX_OK
-        || ngx_queues_base_name_check(project, NGX_QUEUES_API_NAME_MAX)
-           != NGX_OK)
-    {
-        return NGX_DECLINED;
+    p = template->data;
+    last = p + template->len;
+
+    len = ngx_strlen(name);
+    capture = api->captures;
+
+    while (p < last) {
+
+        if (*p++ != '{') {
+            continue;
+        }
+
+        if ((size_t) (last - p) > len
+            && p[len] == '}' && ngx_memcmp(p, name, len) == 0)
+        {
+            return *capture;
+        }
+
+        capture++;
     }
+
+    ngx_str_null(&none);
+
+    return none;
+}
+
+
+ngx_int_t
+ngx_queues_api_set_project(ngx_queues_api_t *api, ngx_str_t *org,
+    ngx_str_t *project)
+{
+    u_char  *p;
 
     api->root.len = sizeof(NGX_QUEUES_STORE_ROOT_PREFIX) - 1
                     + org->len + 1 + project->len + 1;
@@ -193,15 +163,5 @@ ngx_queues_api_names(ngx_queues_api_t *api, ngx_str_t *captures)
 
     *p = '}';
 
-    if (api->subscription.len) {
-        return ngx_queues_api_sub(api, &api->subscription, &api->sub);
-    }
-
-    if (captures[2].len == 0) {
-        return NGX_OK;
-    }
-
-    api->queue = captures[2];
-
-    return ngx_queues_api_ref(api, &api->queue, &api->ref);
+    return NGX_OK;
 }

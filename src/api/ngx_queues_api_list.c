@@ -111,7 +111,7 @@ ngx_queues_api_list_answer(ngx_queues_api_t *api,
 
     for (i = 0, n = 0; i < result->nqueues; i++) {
 
-        if (!ngx_queues_api_permits(api, &result->queues[i].name)) {
+        if (!ngx_queues_api_permits(api, NULL, &result->queues[i].name)) {
             continue;
         }
 

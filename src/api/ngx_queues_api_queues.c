@@ -135,7 +135,7 @@ ngx_queues_api_create(ngx_queues_api_t *api)
         return;
     }
 
-    if (!ngx_queues_api_permits(api, &create->queue.name)) {
+    if (!ngx_queues_api_permits(api, NULL, &create->queue.name)) {
         ngx_queues_api_error(api, NGX_QUEUES_API_PERMISSION_DENIED, NULL,
                              "The credential lacks the permission "
                              "queues.create for a queue of this name.");

@@ -2,10 +2,6 @@
 #include "ngx_queues_api_messages.h"
 
 
-/* ms between looks without hints, and as much again at random */
-#define NGX_QUEUES_API_LOOK  400
-
-
 /* a receive from its first try to the end of its request */
 
 typedef struct {
@@ -48,8 +44,6 @@ static ngx_uint_t ngx_queues_api_receive_nobody(ngx_queues_api_t *api,
 static void ngx_queues_api_receive_answer(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_park(ngx_queues_api_t *api,
-    ngx_queues_store_result_t *result);
-static int64_t ngx_queues_api_receive_next(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_receive_end(ngx_queues_http_op_t *op);
 static void ngx_queues_api_receive_lost(ngx_queues_http_op_t *op);
@@ -236,7 +230,7 @@ ngx_queues_api_receive_again(ngx_queues_api_t *api,
 
     if (result->code == NGX_QUEUES_STORE_OK && result->nmessages == 0) {
         ngx_queues_http_tried(op, NGX_QUEUES_HTTP_TRY_EMPTY,
-                              ngx_queues_api_receive_next(api, result));
+                              ngx_queues_api_next(api, result->next));
         return;
     }
 
@@ -461,6 +455,8 @@ ngx_queues_api_receive_park(ngx_queues_api_t *api,
     ngx_msec_t                 ms, passed;
     ngx_queues_api_receive_t  *ctx;
 
+    static ngx_str_t  all = ngx_null_string;
+
     ctx = api->data;
 
     ms = (ngx_msec_t) result->wait * 1000;
@@ -480,8 +476,9 @@ ngx_queues_api_receive_park(ngx_queues_api_t *api,
     ctx->queue.len = ngx_queues_base_short_print(ctx->id, result->place.queue)
                      - ctx->id;
 
-    if (ngx_queues_http_park(api->op, &api->root, &ctx->queue, ms - passed,
-                             ngx_queues_api_receive_next(api, result),
+    if (ngx_queues_http_park(api->op, &api->root, &ctx->queue, &all,
+                             ms - passed,
+                             ngx_queues_api_next(api, result->next),
                              ngx_queues_api_receive_try,
                              ngx_queues_api_receive_end)
         != NGX_OK)
@@ -491,40 +488,14 @@ ngx_queues_api_receive_park(ngx_queues_api_t *api,
 }
 
 
-/*
- * When to look again without a hint.  Once the project's channel is joined, a
- * hint for all of it finds the operation parked; while it is not, because the
- * link is away or Redis refuses it, who waits looks now and then.
- */
-
-static int64_t
-ngx_queues_api_receive_next(ngx_queues_api_t *api,
-    ngx_queues_store_result_t *result)
-{
-    int64_t  look;
-
-    if (ngx_queues_store_watch(&api->root) == NGX_OK) {
-        return result->next;
-    }
-
-    look = NGX_QUEUES_API_LOOK + ngx_random() % NGX_QUEUES_API_LOOK;
-
-    return result->next < 0 ? look : ngx_min(result->next, look);
-}
-
-
 static void
 ngx_queues_api_receive_end(ngx_queues_http_op_t *op)
 {
     ngx_queues_api_t *api = op->data;
 
-    if (ngx_queues_store_ready() || ngx_exiting) {
+    if (ngx_queues_api_may_be_empty(api)) {
         ngx_queues_api_receive_empty(api);
-        return;
     }
-
-    ngx_queues_api_error(api, NGX_QUEUES_API_UNAVAILABLE, NULL,
-                         "The store is unavailable, try again.");
 }
 
 

@@ -164,24 +164,10 @@ invalid:
 ngx_int_t
 ngx_queues_api_new_id(ngx_queues_api_t *api, u_char *id, u_char *uuid)
 {
-    u_char       bytes[NGX_QUEUES_BASE_UUID_SIZE];
-    u_char       random[NGX_QUEUES_BASE_UUID_RANDOM];
-    ngx_time_t  *tp;
-
-    if (ngx_queues_store_random(random, sizeof(random)) != NGX_OK) {
+    if (ngx_queues_store_new_id(id, uuid) != NGX_OK) {
         ngx_queues_api_no_memory(api);
         return NGX_ERROR;
     }
-
-    /* the time in an id is for people: at most a list's order depends on it */
-
-    tp = ngx_timeofday();
-
-    ngx_queues_base_uuid_make(bytes, (uint64_t) tp->sec * 1000 + tp->msec,
-                              random);
-
-    (void) ngx_queues_base_uuid_print(uuid, bytes);
-    (void) ngx_queues_base_short_print(id, ngx_queues_base_short_id(bytes));
 
     return NGX_OK;
 }
@@ -202,7 +188,7 @@ ngx_queues_api_with_other(ngx_queues_api_t *api, ngx_str_t *ref,
         name.data = ref->data + 1;
         name.len = ref->len - 1;
 
-        if (!ngx_queues_api_permits(api, &name)) {
+        if (!ngx_queues_api_permits(api, NULL, &name)) {
             ngx_queues_api_other_denied(api);
             return;
         }
@@ -261,7 +247,7 @@ ngx_queues_api_named_permits(ngx_queues_api_t *api,
     name = result->nsubscriptions ? &result->subscriptions[0].queue_name
                                   : &result->queues[0].name;
 
-    return ngx_queues_api_permits(api, name) ? NGX_OK : NGX_DECLINED;
+    return ngx_queues_api_permits(api, NULL, name) ? NGX_OK : NGX_DECLINED;
 }
 
 

@@ -41,6 +41,7 @@ ngx_queues_api_handler(ngx_http_request_t *r)
     api->op = op;
     api->qmcf = ngx_http_get_module_main_conf(r, ngx_queues_module);
     api->limits = qlcf->limits;
+    api->surface = ngx_queues_api_surface(qlcf->api);
 
     rc = ngx_queues_api_find(api, qlcf);
 
@@ -83,7 +84,8 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
     }
 
     rc = ngx_queues_auth_bearer(api->qmcf, api->op->request, api->op->pool,
-                                &api->principal);
+                                api->surface->loose, &api->principal,
+                                &api->refused);
 
     if (rc == NGX_ERROR) {
         return NGX_ERROR;
@@ -91,7 +93,6 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     if (rc != NGX_OK) {
         api->error = NGX_QUEUES_API_UNAUTHENTICATED;
-        api->invalid_token = (rc == NGX_ABORT);
         return NGX_DECLINED;
     }
 
@@ -113,6 +114,11 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
     permission = api->route->permission;
 
     api->scope = ngx_queues_auth_scope(api->principal, &permission, &prefix);
+
+    if (ngx_queues_auth_word(api->principal, &permission)) {
+        api->scope = NGX_QUEUES_BASE_GLOB_ALL;
+    }
+
     api->error = NGX_QUEUES_API_PERMISSION_DENIED;
 
     if (api->scope == NGX_QUEUES_BASE_GLOB_NONE) {
@@ -121,7 +127,7 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     if (api->scope == NGX_QUEUES_BASE_GLOB_SOME
         && api->ref.len && api->ref.data[0] == 'n'
-        && !ngx_queues_api_permits(api, &api->queue))
+        && !ngx_queues_api_permits(api, NULL, &api->queue))
     {
         return NGX_DECLINED;
     }
@@ -137,12 +143,24 @@ ngx_queues_api_authorize(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
 
 ngx_uint_t
-ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name)
+ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *permission,
+    ngx_str_t *name)
 {
     u_char     *p;
-    ngx_str_t   resource, permission;
+    ngx_str_t   resource, own;
 
-    if (api->scope == NGX_QUEUES_BASE_GLOB_ALL) {
+    if (permission == NULL) {
+        own = api->route->permission;
+        permission = &own;
+
+        if (api->scope == NGX_QUEUES_BASE_GLOB_ALL) {
+            return 1;
+        }
+    }
+
+    if (api->principal == NULL
+        || ngx_queues_auth_word(api->principal, permission))
+    {
         return 1;
     }
 
@@ -159,9 +177,7 @@ ngx_queues_api_permits(ngx_queues_api_t *api, ngx_str_t *name)
     *p++ = '/';
     ngx_memcpy(p, name->data, name->len);
 
-    permission = api->route->permission;
-
-    return ngx_queues_auth_permits(api->principal, &permission, &resource);
+    return ngx_queues_auth_permits(api->principal, permission, &resource);
 }
 
 

@@ -167,7 +167,7 @@ ngx_queues_api_subscription_list_answer(ngx_queues_api_t *api,
     for (i = 0, n = 0; i < result->nsubscriptions; i++) {
         subscription = &result->subscriptions[i];
 
-        if (!ngx_queues_api_permits(api, &subscription->queue_name)) {
+        if (!ngx_queues_api_permits(api, NULL, &subscription->queue_name)) {
             continue;
         }
 

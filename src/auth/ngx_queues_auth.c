@@ -18,10 +18,26 @@ typedef struct {
 } ngx_queues_auth_known_t;
 
 
+typedef struct {
+    ngx_uint_t                     word;
+    ngx_str_t                      permissions;
+} ngx_queues_auth_word_t;
+
+
 static void ngx_queues_auth_cleanup(void *data);
 static ngx_int_t ngx_queues_auth_token(ngx_http_request_t *r,
-    ngx_str_t *token);
+    ngx_uint_t loose, ngx_str_t *token);
 static ngx_uint_t ngx_queues_auth_is_jwt(ngx_str_t *token);
+
+
+static const ngx_queues_auth_word_t  ngx_queues_auth_words[] = {
+    { NGX_QUEUES_BASE_JWT_ADMIN, ngx_string("queen.*") },
+    { NGX_QUEUES_BASE_JWT_READ_WRITE,
+      ngx_string("queen.push,queen.read.*,queen.use.*") },
+    { NGX_QUEUES_BASE_JWT_READ_ONLY, ngx_string("queen.read.*") },
+    { NGX_QUEUES_BASE_JWT_WRITE_ONLY, ngx_string("queen.push") },
+    { 0, ngx_null_string }
+};
 
 
 ngx_int_t
@@ -91,7 +107,8 @@ ngx_queues_auth_cleanup(void *data)
 
 ngx_int_t
 ngx_queues_auth_bearer(ngx_queues_conf_main_t *qmcf, ngx_http_request_t *r,
-    ngx_pool_t *pool, ngx_queues_auth_principal_t **principal)
+    ngx_pool_t *pool, ngx_uint_t loose,
+    ngx_queues_auth_principal_t **principal, const char **refused)
 {
     u_char                    hash[EVP_MAX_MD_SIZE];
     ngx_str_t                 token;
@@ -99,7 +116,7 @@ ngx_queues_auth_bearer(ngx_queues_conf_main_t *qmcf, ngx_http_request_t *r,
 
     known = qmcf->credentials;
 
-    if (known == NULL || ngx_queues_auth_token(r, &token) != NGX_OK) {
+    if (known == NULL || ngx_queues_auth_token(r, loose, &token) != NGX_OK) {
         return NGX_DECLINED;
     }
 
@@ -122,13 +139,14 @@ ngx_queues_auth_bearer(ngx_queues_conf_main_t *qmcf, ngx_http_request_t *r,
         return NGX_DECLINED;
     }
 
-    return ngx_queues_auth_jwt_check(known->jwt, &token, hash, pool,
-                                     r->connection->log, principal);
+    return ngx_queues_auth_jwt_check(known->jwt, &token, hash, loose, pool,
+                                     r->connection->log, principal, refused);
 }
 
 
 static ngx_int_t
-ngx_queues_auth_token(ngx_http_request_t *r, ngx_str_t *token)
+ngx_queues_auth_token(ngx_http_request_t *r, ngx_uint_t loose,
+    ngx_str_t *token)
 {
     ngx_table_elt_t  *h;
 
@@ -136,15 +154,21 @@ ngx_queues_auth_token(ngx_http_request_t *r, ngx_str_t *token)
 
     h = r->headers_in.authorization;
 
-    if (h == NULL
-        || h->value.len <= scheme.len
-        || ngx_strncasecmp(h->value.data, scheme.data, scheme.len) != 0)
-    {
+    if (h == NULL) {
         return NGX_DECLINED;
     }
 
-    token->data = h->value.data + scheme.len;
-    token->len = h->value.len - scheme.len;
+    *token = h->value;
+
+    if (token->len > scheme.len
+        && ngx_strncasecmp(token->data, scheme.data, scheme.len) == 0)
+    {
+        token->data += scheme.len;
+        token->len -= scheme.len;
+
+    } else if (!loose) {
+        return NGX_DECLINED;
+    }
 
     while (token->len && *token->data == ' ') {
         token->data++;
@@ -210,6 +234,27 @@ ngx_queues_auth_permits(ngx_queues_auth_principal_t *principal,
 
         if (ngx_queues_base_glob_list(&grant->permissions, permission)
             && ngx_queues_base_glob_list(&grant->resources, resource))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+ngx_uint_t
+ngx_queues_auth_word(ngx_queues_auth_principal_t *principal,
+    ngx_str_t *permission)
+{
+    ngx_str_t                      list;
+    const ngx_queues_auth_word_t  *w;
+
+    for (w = ngx_queues_auth_words; w->word; w++) {
+        list = w->permissions;
+
+        if ((principal->words & w->word)
+            && ngx_queues_base_glob_list(&list, permission))
         {
             return 1;
         }

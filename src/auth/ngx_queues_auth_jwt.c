@@ -22,6 +22,7 @@ typedef struct {
     u_char                         hash[NGX_QUEUES_BASE_KEYS_HASH_SIZE];
     int64_t                        starts;
     int64_t                        ends;
+    ngx_uint_t                     strict;     /* good for all rules */
     ngx_queues_auth_principal_t    principal;
 } ngx_queues_auth_seen_t;
 
@@ -171,11 +172,10 @@ ngx_queues_auth_jwt_cleanup(void *data)
 
 ngx_int_t
 ngx_queues_auth_jwt_check(ngx_queues_auth_jwt_t *jwt, ngx_str_t *token,
-    u_char *hash, ngx_pool_t *pool, ngx_log_t *log,
-    ngx_queues_auth_principal_t **principal)
+    u_char *hash, ngx_uint_t loose, ngx_pool_t *pool, ngx_log_t *log,
+    ngx_queues_auth_principal_t **principal, const char **refused)
 {
     int64_t                  now;
-    const char              *error;
     ngx_pool_cleanup_t      *cln;
     ngx_queues_auth_seen_t  *seen;
     ngx_queues_auth_slot_t  *slot;
@@ -189,14 +189,15 @@ ngx_queues_auth_jwt_check(ngx_queues_auth_jwt_t *jwt, ngx_str_t *token,
 
     slot = ngx_queues_auth_jwt_find(jwt, hash, now);
 
-    if (slot == NULL) {
+    if (slot == NULL || !(loose || slot->seen->strict)) {
+        jwt->rules.loose = loose;
 
         if (ngx_queues_base_jwt_verify(jwt->keys, &jwt->rules, token, now,
-                                       jwt->room, &jwt->claims, &error)
+                                       jwt->room, &jwt->claims, refused)
             != NGX_OK)
         {
             ngx_log_error(NGX_LOG_INFO, log, 0,
-                          "a token was refused: it %s", error);
+                          "a token was refused: it %s", *refused);
             return NGX_ABORT;
         }
 
@@ -319,6 +320,8 @@ ngx_queues_auth_jwt_remember(ngx_queues_base_jwt_claims_t *claims,
     seen->refs = 1;
     seen->starts = claims->starts;
     seen->ends = claims->ends;
+    seen->strict = claims->strict;
+    seen->principal.words = claims->words;
     seen->principal.ngrants = claims->ngrants;
     seen->principal.grants = (ngx_queues_base_keys_grant_t *) (seen + 1);
 

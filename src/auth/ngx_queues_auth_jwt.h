@@ -23,11 +23,12 @@ ngx_queues_auth_jwt_t *ngx_queues_auth_jwt_load(ngx_conf_t *cf,
 /*
  * The principal of a token, which lives as long as the pool; hash is the
  * token's SHA-256.  NGX_ABORT for one that is refused, and why goes to the
- * log; NGX_ERROR without memory.
+ * log, too; NGX_ERROR without memory.
  */
 ngx_int_t ngx_queues_auth_jwt_check(ngx_queues_auth_jwt_t *jwt,
-    ngx_str_t *token, u_char *hash, ngx_pool_t *pool, ngx_log_t *log,
-    ngx_queues_auth_principal_t **principal);
+    ngx_str_t *token, u_char *hash, ngx_uint_t loose, ngx_pool_t *pool,
+    ngx_log_t *log, ngx_queues_auth_principal_t **principal,
+    const char **refused);
 
 
 #pragma GCC visibility pop

@@ -77,6 +77,7 @@ ngx_queues_auth_keys_load(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
     key = keys->keys.elts;
 
     for (i = 0; i < keys->keys.nelts; i++) {
+        key[i].principal.words = 0;
         key[i].principal.ngrants = 1;
         key[i].principal.grants = &key[i].grant;
     }

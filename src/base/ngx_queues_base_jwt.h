@@ -32,6 +32,13 @@
 #define ngx_queues_base_jwt_room(len)   (3 * (len))
 
 
+/* bits of the roles that are a word alone */
+#define NGX_QUEUES_BASE_JWT_ADMIN       0x0001
+#define NGX_QUEUES_BASE_JWT_READ_WRITE  0x0002
+#define NGX_QUEUES_BASE_JWT_READ_ONLY   0x0004
+#define NGX_QUEUES_BASE_JWT_WRITE_ONLY  0x0008
+
+
 typedef struct ngx_queues_base_jwt_keys_s  ngx_queues_base_jwt_keys_t;
 
 
@@ -47,14 +54,19 @@ typedef struct {
     ngx_str_t                      roles;      /* the name of a claim, or a
                                                   path of them with dots */
     int64_t                        leeway;     /* seconds */
+    ngx_uint_t                     loose;      /* "exp" and "sub" may be
+                                                  missing */
 } ngx_queues_base_jwt_rules_t;
 
 
 typedef struct {
-    ngx_str_t                      subject;    /* never empty */
+    ngx_str_t                      subject;    /* empty: by loose rules */
     int64_t                        starts;     /* good from here on */
     int64_t                        ends;       /* and no longer here, both
                                                   with the leeway */
+    ngx_uint_t                     strict;     /* there are "exp", "sub" */
+    ngx_uint_t                     words;      /* of the roles, and of a claim
+                                                  "role" that is one */
     ngx_uint_t                     ngrants;
     ngx_queues_base_keys_grant_t   grants[NGX_QUEUES_BASE_JWT_GRANTS];
 } ngx_queues_base_jwt_claims_t;

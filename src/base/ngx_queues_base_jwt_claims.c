@@ -6,8 +6,15 @@
 #define NGX_QUEUES_BASE_JWT_TIME_MAX     253402300799   /* 9999-12-31 */
 
 
+typedef struct {
+    ngx_str_t     name;
+    ngx_uint_t    bit;
+} ngx_queues_base_jwt_word_t;
+
+
 static ngx_int_t ngx_queues_base_jwt_times(
-    ngx_queues_base_jwt_object_t *object, int64_t leeway, int64_t now,
+    ngx_queues_base_jwt_object_t *object,
+    const ngx_queues_base_jwt_rules_t *rules, int64_t now,
     ngx_queues_base_jwt_claims_t *claims, const char **error);
 static ngx_int_t ngx_queues_base_jwt_time(
     ngx_queues_base_jwt_object_t *object, ngx_str_t *name, int64_t *seconds);
@@ -19,8 +26,9 @@ static ngx_uint_t ngx_queues_base_jwt_for_us(
 static ngx_uint_t ngx_queues_base_jwt_is(ngx_queues_base_json_value_t *value,
     const ngx_str_t *text);
 static ngx_int_t ngx_queues_base_jwt_subject(
-    ngx_queues_base_jwt_object_t *object, u_char *room, ngx_str_t *subject,
-    const char **error);
+    ngx_queues_base_jwt_object_t *object,
+    const ngx_queues_base_jwt_rules_t *rules, u_char *room,
+    ngx_queues_base_jwt_claims_t *claims, const char **error);
 static ngx_int_t ngx_queues_base_jwt_find_roles(
     ngx_queues_base_jwt_object_t *object, const ngx_str_t *path,
     ngx_queues_base_json_value_t *roles, const char **error);
@@ -29,6 +37,16 @@ static ngx_int_t ngx_queues_base_jwt_roles(
     ngx_queues_base_jwt_claims_t *claims, const char **error);
 static ngx_int_t ngx_queues_base_jwt_role(ngx_str_t *role,
     ngx_queues_base_jwt_claims_t *claims, const char **error);
+static ngx_uint_t ngx_queues_base_jwt_word(ngx_str_t *role);
+
+
+static const ngx_queues_base_jwt_word_t  ngx_queues_base_jwt_words[] = {
+    { ngx_string("admin"), NGX_QUEUES_BASE_JWT_ADMIN },
+    { ngx_string("read-write"), NGX_QUEUES_BASE_JWT_READ_WRITE },
+    { ngx_string("read-only"), NGX_QUEUES_BASE_JWT_READ_ONLY },
+    { ngx_string("write-only"), NGX_QUEUES_BASE_JWT_WRITE_ONLY },
+    { ngx_null_string, 0 }
+};
 
 
 ngx_int_t
@@ -36,23 +54,36 @@ ngx_queues_base_jwt_claims(ngx_queues_base_json_value_t *payload,
     const ngx_queues_base_jwt_rules_t *rules, int64_t now, u_char *room,
     ngx_queues_base_jwt_claims_t *claims, const char **error)
 {
-    ngx_queues_base_json_value_t   roles;
+    ngx_str_t                      word;
+    ngx_queues_base_json_value_t   roles, *role;
     ngx_queues_base_jwt_object_t   object;
 
+    static ngx_str_t  name = ngx_string("role");
+
+    claims->strict = 1;
+    claims->words = 0;
     claims->ngrants = 0;
 
     if (ngx_queues_base_jwt_members(payload, &object, error) != NGX_OK
-        || ngx_queues_base_jwt_times(&object, rules->leeway, now, claims,
-                                     error)
+        || ngx_queues_base_jwt_times(&object, rules, now, claims, error)
            != NGX_OK
         || ngx_queues_base_jwt_parties(&object, rules, error) != NGX_OK
-        || ngx_queues_base_jwt_subject(&object, room, &claims->subject, error)
+        || ngx_queues_base_jwt_subject(&object, rules, room, claims, error)
            != NGX_OK)
     {
         return NGX_ERROR;
     }
 
     room += claims->subject.len;
+
+    role = ngx_queues_base_jwt_member(&object, &name);
+
+    if (role && role->type == NGX_QUEUES_BASE_JSON_STRING) {
+        word.data = room;
+        word.len = ngx_queues_base_json_decode(room, &role->raw) - room;
+
+        claims->words = ngx_queues_base_jwt_word(&word);
+    }
 
     switch (ngx_queues_base_jwt_find_roles(&object, &rules->roles, &roles,
                                            error))
@@ -71,10 +102,10 @@ ngx_queues_base_jwt_claims(ngx_queues_base_json_value_t *payload,
 
 static ngx_int_t
 ngx_queues_base_jwt_times(ngx_queues_base_jwt_object_t *object,
-    int64_t leeway, int64_t now, ngx_queues_base_jwt_claims_t *claims,
-    const char **error)
+    const ngx_queues_base_jwt_rules_t *rules, int64_t now,
+    ngx_queues_base_jwt_claims_t *claims, const char **error)
 {
-    int64_t    exp, nbf, iat;
+    int64_t    exp, nbf, iat, leeway;
     ngx_int_t  rc;
 
     static ngx_str_t  exp_name = ngx_string("exp");
@@ -83,15 +114,22 @@ ngx_queues_base_jwt_times(ngx_queues_base_jwt_object_t *object,
 
     nbf = 0;
     iat = 0;
+    leeway = rules->leeway;
 
     rc = ngx_queues_base_jwt_time(object, &exp_name, &exp);
 
     if (rc == NGX_DECLINED) {
-        *error = "has no \"exp\"";
-        return NGX_ERROR;
+
+        if (!rules->loose) {
+            *error = "has no \"exp\"";
+            return NGX_ERROR;
+        }
+
+        exp = NGX_QUEUES_BASE_JWT_TIME_MAX;
+        claims->strict = 0;
     }
 
-    if (rc != NGX_OK
+    if (rc == NGX_ERROR
         || ngx_queues_base_jwt_time(object, &nbf_name, &nbf) == NGX_ERROR
         || ngx_queues_base_jwt_time(object, &iat_name, &iat) == NGX_ERROR)
     {
@@ -260,22 +298,36 @@ ngx_queues_base_jwt_is(ngx_queues_base_json_value_t *value,
 
 static ngx_int_t
 ngx_queues_base_jwt_subject(ngx_queues_base_jwt_object_t *object,
-    u_char *room, ngx_str_t *subject, const char **error)
+    const ngx_queues_base_jwt_rules_t *rules, u_char *room,
+    ngx_queues_base_jwt_claims_t *claims, const char **error)
 {
     size_t                         i;
+    ngx_str_t                     *subject;
     ngx_queues_base_json_value_t  *value;
 
     static ngx_str_t  sub = ngx_string("sub");
 
     *error = "has no \"sub\" of 1 to 255 bytes without control characters";
 
+    subject = &claims->subject;
+    subject->data = room;
+    subject->len = 0;
+
     value = ngx_queues_base_jwt_member(object, &sub);
+
+    if (rules->loose
+        && (value == NULL
+            || value->type == NGX_QUEUES_BASE_JSON_NULL
+            || value->raw.len == 0))
+    {
+        claims->strict = 0;
+        return NGX_OK;
+    }
 
     if (value == NULL || value->type != NGX_QUEUES_BASE_JSON_STRING) {
         return NGX_ERROR;
     }
 
-    subject->data = room;
     subject->len = ngx_queues_base_json_decoded_length(&value->raw);
 
     if (subject->len == 0
@@ -410,6 +462,7 @@ ngx_queues_base_jwt_role(ngx_str_t *role,
     ngx_queues_base_keys_grant_t  grant;
 
     if (ngx_queues_base_keys_grant(role, &grant) != NGX_OK) {
+        claims->words |= ngx_queues_base_jwt_word(role);
         return NGX_OK;
     }
 
@@ -421,4 +474,21 @@ ngx_queues_base_jwt_role(ngx_str_t *role,
     claims->grants[claims->ngrants++] = grant;
 
     return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_queues_base_jwt_word(ngx_str_t *role)
+{
+    const ngx_queues_base_jwt_word_t  *word;
+
+    for (word = ngx_queues_base_jwt_words; word->bit; word++) {
+        if (role->len == word->name.len
+            && ngx_memcmp(role->data, word->name.data, role->len) == 0)
+        {
+            return word->bit;
+        }
+    }
+
+    return 0;
 }

@@ -1,5 +1,7 @@
 
 #include "ngx_queues_conf.h"
+#include "../base/ngx_queues_base_path.h"
+#include "../base/ngx_queues_base_text.h"
 
 
 #define NGX_QUEUES_CONF_ZONE_SIZE  (8 * 1024 * 1024)
@@ -15,6 +17,8 @@ typedef struct {
 
 
 static void ngx_queues_conf_cleanup(void *data);
+static char *ngx_queues_conf_first_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_queues_conf_loc_t *qlcf);
 
 
 static ngx_queues_conf_group_t  ngx_queues_conf_groups[] = {
@@ -142,7 +146,10 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
 
     if (clcf->noname && conf->api == 0) {
         conf->api = prev->api;
+        conf->directive = prev->directive;
         conf->handler = prev->handler;
+        conf->organization = prev->organization;
+        conf->project = prev->project;
     }
 
     if (conf->api) {
@@ -152,11 +159,11 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
 
         cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
         server = cscf->ctx->loc_conf[ngx_queues_module.ctx_index];
-        server->serves = 1;
+        server->serves |= conf->api;
 
         qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
 
-        qmcf->used = 1;
+        qmcf->used = conf->directive;
 
         if (conf->auth) {
             qmcf->auth = 1;
@@ -334,12 +341,14 @@ ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_queues_conf_loc_t *qlcf = conf;
 
+    char                     *error;
     ngx_str_t                *value;
     ngx_uint_t                i;
     ngx_queues_conf_group_t  *g;
 
-    if (qlcf->api) {
-        return "is duplicate";
+    error = ngx_queues_conf_first_api(cf, cmd, qlcf);
+    if (error != NGX_CONF_OK) {
+        return error;
     }
 
     value = cf->args->elts;
@@ -368,4 +377,69 @@ ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_queen_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    char       *error;
+    ngx_str_t  *value, rest;
+
+    error = ngx_queues_conf_first_api(cf, cmd, qlcf);
+    if (error != NGX_CONF_OK) {
+        return error;
+    }
+
+    value = cf->args->elts;
+    rest = value[1];
+
+    if (ngx_queues_base_word(&rest, '/', &qlcf->organization) != NGX_OK
+        || ngx_queues_base_name_check(&qlcf->organization,
+                                      NGX_QUEUES_CONF_NAME_MAX)
+           != NGX_OK
+        || ngx_queues_base_name_check(&rest, NGX_QUEUES_CONF_NAME_MAX)
+           != NGX_OK)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid \"queues_queen_api %V\": write "
+                           "\"ORGANIZATION/PROJECT\", each of 1 to %d "
+                           "letters, digits, \"_\" or \"-\"",
+                           &value[1], NGX_QUEUES_CONF_NAME_MAX);
+        return NGX_CONF_ERROR;
+    }
+
+    qlcf->project = rest;
+    qlcf->api = NGX_QUEUES_CONF_QUEEN;
+
+    return NGX_CONF_OK;
+}
+
+
+/* a location has one API: a path and an error belong to one of them */
+
+static char *
+ngx_queues_conf_first_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_queues_conf_loc_t *qlcf)
+{
+    const char  *name;
+
+    name = (const char *) cmd->name.data;
+
+    if (qlcf->directive == NULL) {
+        qlcf->directive = name;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(qlcf->directive, name) == 0) {
+        return "is duplicate";
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"%s\" and \"%s\" are in one location: give each "
+                       "API a location of its own", qlcf->directive, name);
+
+    return NGX_CONF_ERROR;
 }

@@ -17,11 +17,15 @@
 #include "../base/ngx_queues_base_handle.h"
 
 
-/* the parts of the Queues API that a location may serve */
+/* the parts of the Queues API that a location may serve, and other APIs */
 #define NGX_QUEUES_CONF_CONTROL    0x0001
 #define NGX_QUEUES_CONF_LIVE       0x0002
 #define NGX_QUEUES_CONF_RECEIPTS   0x0004
 #define NGX_QUEUES_CONF_ALL        0x0007
+#define NGX_QUEUES_CONF_QUEEN      0x0008
+
+
+#define NGX_QUEUES_CONF_NAME_MAX   64      /* of organizations and projects */
 
 
 /* of JSON Web Tokens; the texts are JSON without quotes once checked */
@@ -58,8 +62,9 @@ typedef struct {
     void                           *zone;          /* of src/stat */
     ngx_slab_pool_t                *zone_pool;
 
-    unsigned                        used:1;        /* some location has an
-                                                      API */
+    const char                     *used;          /* the directive of an API
+                                                      in some location; NULL:
+                                                      there is none */
     unsigned                        auth:1;        /* and one asks for a
                                                       credential */
     unsigned                        control:1;     /* and one makes queues
@@ -88,9 +93,12 @@ typedef struct {
     ngx_flag_t                      auth;
     ngx_queues_conf_limits_t       *limits;        /* NULL: none */
     ngx_uint_t                      api;           /* 0: no API here */
+    const char                     *directive;     /* that set it */
     ngx_http_handler_pt             handler;       /* of the API */
-    unsigned                        serves:1;      /* a location of this
-                                                      server has an API */
+    ngx_str_t                       organization;  /* empty: the path tells, */
+    ngx_str_t                       project;       /* and likewise */
+    ngx_uint_t                      serves;        /* what locations of this
+                                                      server have of APIs */
 } ngx_queues_conf_loc_t;
 
 
@@ -130,6 +138,8 @@ char *ngx_queues_conf_set_push_max(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_push_prefix(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_queues_conf_set_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /*
  * Checks the whole configuration after parsing and prepares what run time

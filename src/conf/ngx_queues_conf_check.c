@@ -61,17 +61,17 @@ ngx_queues_conf_required(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
     if (qmcf->redis.address.len == 0) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"queues_api\" needs a store: add \"queues_redis "
+                      "\"%s\" needs a store: add \"queues_redis "
                       "unix:PATH;\" or \"queues_redis HOST:PORT;\" to "
-                      "\"http\"");
+                      "\"http\"", qmcf->used);
         return NGX_ERROR;
     }
 
     if (qmcf->secret_file.len == 0) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"queues_api\" needs a secret: make one with \"openssl "
+                      "\"%s\" needs a secret: make one with \"openssl "
                       "rand -base64 48 > FILE\" and add \"queues_secret_file "
-                      "FILE;\" to \"http\"");
+                      "FILE;\" to \"http\"", qmcf->used);
         return NGX_ERROR;
     }
 
@@ -80,10 +80,10 @@ ngx_queues_conf_required(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         && qmcf->jwt.key_files->nelts == 0)
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"queues_api\" has no credentials to check: add "
+                      "\"%s\" has no credentials to check: add "
                       "\"queues_api_keys FILE;\" or \"queues_jwt_key FILE;\" "
                       "to \"http\", or \"queues_auth off;\" where everyone "
-                      "may do everything");
+                      "may do everything", qmcf->used);
         return NGX_ERROR;
     }
 

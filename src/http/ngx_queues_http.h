@@ -97,8 +97,8 @@ struct ngx_queues_http_op_s {
 
 
 /*
- * Writes the JSON body of an answer that nginx itself makes on one of our
- * locations (413, 400 ...) into r->pool, adds what headers belong to it.
+ * Writes the JSON body of an answer that nginx itself makes (413, 400 ...) into
+ * r->pool, adds what headers belong to it.  NGX_DECLINED: it is not for an API.
  */
 typedef ngx_int_t (*ngx_queues_http_error_pt)(ngx_http_request_t *r,
     ngx_uint_t status, ngx_str_t *body);
@@ -179,15 +179,16 @@ ngx_uint_t ngx_queues_http_client_gone(ngx_queues_http_op_t *op);
 void ngx_queues_http_look(ngx_queues_http_op_t *op);
 
 /*
- * Parks an operation in the line of a queue until something may be receivable
- * there or ms have passed.  next: in how many ms something becomes receivable
+ * Parks an operation in a line of a queue until something may be receivable
+ * there or ms have passed.  part: a text, perhaps empty, that those have in
+ * common to whom the same is receivable: they stand in one line.  next: in how many ms something becomes receivable
  * by itself, -1: nothing does.  try starts another receive, whose outcome is
  * told by ngx_queues_http_tried(), or returns NGX_ERROR.  end answers an
  * operation whose time is over, early when the worker exits.  NGX_ERROR when
  * out of memory: the operation is not parked.
  */
 ngx_int_t ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
-    ngx_str_t *queue, ngx_msec_t ms, int64_t next,
+    ngx_str_t *queue, ngx_str_t *part, ngx_msec_t ms, int64_t next,
     ngx_queues_http_try_pt try, ngx_queues_http_op_pt end);
 
 /*

@@ -1,12 +1,12 @@
 
 #include "ngx_queues_http.h"
-#include "../conf/ngx_queues_conf.h"
 
 
 static ngx_int_t ngx_queues_http_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_queues_http_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
-static ngx_uint_t ngx_queues_http_replaced(ngx_http_request_t *r);
+static ngx_int_t ngx_queues_http_replaced(ngx_http_request_t *r,
+    ngx_str_t *body);
 
 
 static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
@@ -33,60 +33,30 @@ ngx_queues_http_filter_init(ngx_queues_http_error_pt error)
  * pages of nginx itself (413, 400, limit_req's 503 ...), never our answers.
  */
 
-static ngx_uint_t
-ngx_queues_http_replaced(ngx_http_request_t *r)
+static ngx_int_t
+ngx_queues_http_replaced(ngx_http_request_t *r, ngx_str_t *body)
 {
-    ngx_str_t               path;
-    ngx_queues_conf_loc_t  *qlcf;
-
-    static ngx_str_t  prefix = ngx_string("/v1/");
-
     if (r->err_status < NGX_HTTP_BAD_REQUEST || r != r->main) {
-        return 0;
+        return NGX_DECLINED;
     }
 
-    qlcf = ngx_http_get_module_loc_conf(r, ngx_queues_module);
-
-    if (qlcf->api) {
-        return 1;
-    }
-
-    /*
-     * What nginx refuses before it looks for a location (valid_location is set
-     * then): a path that cannot be decoded, headers that are too large or
-     * wrong.
-     */
-
-    if (!qlcf->serves || r->valid_location) {
-        return 0;
-    }
-
-    if (r->unparsed_uri.len) {
-        path = r->unparsed_uri;
-
-    } else if (r->uri_start && r->uri_end) {
-        path.data = r->uri_start;
-        path.len = r->uri_end - r->uri_start;
-
-    } else {
-        return 0;
-    }
-
-    return path.len > prefix.len
-           && ngx_memcmp(path.data, prefix.data, prefix.len) == 0;
+    return ngx_queues_http_error(r, r->headers_out.status, body);
 }
 
 
 static ngx_int_t
 ngx_queues_http_header_filter(ngx_http_request_t *r)
 {
+    ngx_int_t  rc;
     ngx_str_t  body;
 
-    if (!ngx_queues_http_replaced(r)) {
+    rc = ngx_queues_http_replaced(r, &body);
+
+    if (rc == NGX_DECLINED) {
         return ngx_http_next_header_filter(r);
     }
 
-    if (ngx_queues_http_error(r, r->headers_out.status, &body) != NGX_OK) {
+    if (rc != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -105,20 +75,23 @@ ngx_queues_http_header_filter(ngx_http_request_t *r)
 static ngx_int_t
 ngx_queues_http_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 {
+    ngx_int_t     rc;
     ngx_buf_t    *b;
     ngx_str_t     body;
     ngx_chain_t  *cl, out;
 
-    if (in == NULL || !ngx_queues_http_replaced(r)) {
+    rc = in ? ngx_queues_http_replaced(r, &body) : NGX_DECLINED;
+
+    if (rc == NGX_DECLINED) {
         return ngx_http_next_body_filter(r, in);
+    }
+
+    if (rc != NGX_OK) {
+        return NGX_ERROR;
     }
 
     for (cl = in; cl; cl = cl->next) {
         cl->buf->pos = cl->buf->last;
-    }
-
-    if (ngx_queues_http_error(r, r->headers_out.status, &body) != NGX_OK) {
-        return NGX_ERROR;
     }
 
     b = ngx_calloc_buf(r->pool);

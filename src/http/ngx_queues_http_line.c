@@ -7,12 +7,9 @@
 #define NGX_QUEUES_HTTP_WAKES         64      /* that are remembered */
 
 
-static ngx_queues_http_line_t *ngx_queues_http_line_find(ngx_str_t *root,
-    ngx_str_t *queue);
-static ngx_queues_http_line_t *ngx_queues_http_line_create(ngx_str_t *root,
-    ngx_str_t *queue);
-static ngx_uint_t ngx_queues_http_line_key(ngx_str_t *root, ngx_str_t *queue,
-    u_char *key);
+static void ngx_queues_http_lines_wake(uint32_t hash, ngx_str_t *key);
+static ngx_queues_http_line_t *ngx_queues_http_line_create(ngx_str_t *key,
+    size_t root_len, size_t queue_len);
 static ngx_queues_http_op_t *ngx_queues_http_line_next(
     ngx_queues_http_line_t *line);
 static void ngx_queues_http_due_handler(ngx_event_t *ev);
@@ -69,34 +66,27 @@ ngx_queues_http_lines_end(void)
 void
 ngx_queues_http_wake(ngx_str_t *root, ngx_str_t *queue)
 {
-    u_char                   key[NGX_QUEUES_HTTP_LINE_KEY_MAX];
+    u_char                   buf[NGX_QUEUES_HTTP_LINE_KEY_MAX];
     uint32_t                 hash;
+    ngx_str_t                key;
     ngx_uint_t               n;
     ngx_queue_t             *q;
     ngx_queues_http_line_t  *line;
 
-    if (root->len + 1 + queue->len > sizeof(key)) {
+    if (root->len + 1 + queue->len > sizeof(buf)) {
         return;
     }
 
-    if (queue->len) {
-        n = ngx_queues_http_line_key(root, queue, key);
-        hash = ngx_crc32_short(key, n);
+    key.data = buf;
+    key.len = ngx_sprintf(buf, "%V\n%V", root, queue) - buf;
 
-    } else {
-        hash = ngx_crc32_short(root->data, root->len);
-    }
+    hash = ngx_crc32_short(buf, queue->len ? key.len : root->len);
 
     n = ngx_queues_http_nwakes++ % NGX_QUEUES_HTTP_WAKES;
     ngx_queues_http_wakes[n] = hash;
 
     if (queue->len) {
-        line = ngx_queues_http_line_find(root, queue);
-
-        if (line) {
-            ngx_queues_http_line_wake(line);
-        }
-
+        ngx_queues_http_lines_wake(hash, &key);
         return;
     }
 
@@ -115,61 +105,91 @@ ngx_queues_http_wake(ngx_str_t *root, ngx_str_t *queue)
 }
 
 
-ngx_queues_http_line_t *
-ngx_queues_http_line_get(ngx_str_t *root, ngx_str_t *queue)
+/* the lines of a queue: from the first node on that has its hash */
+
+static void
+ngx_queues_http_lines_wake(uint32_t hash, ngx_str_t *key)
 {
+    ngx_rbtree_node_t       *node, *first;
     ngx_queues_http_line_t  *line;
 
-    line = ngx_queues_http_line_find(root, queue);
+    node = ngx_queues_http_lines.root;
+    first = NULL;
 
-    return line ? line : ngx_queues_http_line_create(root, queue);
+    while (node != &ngx_queues_http_lines_sentinel) {
+
+        if (node->key >= hash) {
+            first = node;
+            node = node->left;
+
+        } else {
+            node = node->right;
+        }
+    }
+
+    for (node = first;
+         node && node->key == hash;
+         node = ngx_rbtree_next(&ngx_queues_http_lines, node))
+    {
+        /* the node is the line's first member */
+
+        line = (ngx_queues_http_line_t *) node;
+
+        if (line->queue_len == key->len
+            && ngx_memcmp(line->node.str.data, key->data, key->len) == 0)
+        {
+            ngx_queues_http_line_wake(line);
+        }
+    }
 }
 
 
-static ngx_queues_http_line_t *
-ngx_queues_http_line_find(ngx_str_t *root, ngx_str_t *queue)
+ngx_queues_http_line_t *
+ngx_queues_http_line_get(ngx_str_t *root, ngx_str_t *queue, ngx_str_t *part)
 {
-    u_char      buf[NGX_QUEUES_HTTP_LINE_KEY_MAX];
-    ngx_str_t   key;
-    uint32_t    hash;
+    u_char           buf[NGX_QUEUES_HTTP_LINE_KEY_MAX];
+    size_t           len;
+    uint32_t         hash;
+    ngx_str_t        key;
+    ngx_str_node_t  *node;
 
-    if (root->len + 1 + queue->len > sizeof(buf)) {
+    len = root->len + 1 + queue->len;
+
+    if (len + 1 + part->len > sizeof(buf)) {
         return NULL;
     }
 
     key.data = buf;
-    key.len = ngx_queues_http_line_key(root, queue, buf);
-    hash = ngx_crc32_short(key.data, key.len);
+    key.len = ngx_sprintf(buf, "%V\n%V\n%V", root, queue, part) - buf;
 
-    /* the node is the line's first member */
+    hash = ngx_crc32_short(buf, len);
 
-    return (ngx_queues_http_line_t *)
-               ngx_str_rbtree_lookup(&ngx_queues_http_lines, &key, hash);
+    node = ngx_str_rbtree_lookup(&ngx_queues_http_lines, &key, hash);
+
+    return node ? (ngx_queues_http_line_t *) node
+                : ngx_queues_http_line_create(&key, root->len, len);
 }
 
 
 static ngx_queues_http_line_t *
-ngx_queues_http_line_create(ngx_str_t *root, ngx_str_t *queue)
+ngx_queues_http_line_create(ngx_str_t *key, size_t root_len, size_t queue_len)
 {
     ngx_queues_http_line_t  *line;
 
-    if (root->len + 1 + queue->len > NGX_QUEUES_HTTP_LINE_KEY_MAX) {
-        return NULL;
-    }
-
-    line = ngx_calloc(sizeof(ngx_queues_http_line_t) + root->len + 1
-                      + queue->len, ngx_cycle->log);
+    line = ngx_calloc(sizeof(ngx_queues_http_line_t) + key->len,
+                      ngx_cycle->log);
     if (line == NULL) {
         return NULL;
     }
 
-    line->root_len = root->len;
+    line->root_len = root_len;
+    line->queue_len = queue_len;
 
     line->node.str.data = (u_char *) line + sizeof(ngx_queues_http_line_t);
-    line->node.str.len = ngx_queues_http_line_key(root, queue,
-                                                  line->node.str.data);
-    line->node.node.key = ngx_crc32_short(line->node.str.data,
-                                          line->node.str.len);
+    line->node.str.len = key->len;
+    ngx_memcpy(line->node.str.data, key->data, key->len);
+
+    line->node.node.key = ngx_crc32_short(key->data, queue_len);
 
     line->due.handler = ngx_queues_http_due_handler;
     line->due.data = line;
@@ -181,19 +201,6 @@ ngx_queues_http_line_create(ngx_str_t *root, ngx_str_t *queue)
     ngx_rbtree_insert(&ngx_queues_http_lines, &line->node.node);
 
     return line;
-}
-
-
-static ngx_uint_t
-ngx_queues_http_line_key(ngx_str_t *root, ngx_str_t *queue, u_char *key)
-{
-    u_char  *p;
-
-    p = ngx_cpymem(key, root->data, root->len);
-    *p++ = LF;
-    p = ngx_cpymem(p, queue->data, queue->len);
-
-    return p - key;
 }
 
 

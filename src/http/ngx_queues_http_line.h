@@ -2,7 +2,9 @@
 /*
  * Lines of parked operations.  For src/http only.
  *
- * A line holds the parked operations of one queue, oldest first.  A wake
+ * A line holds the parked operations of one queue, or those of them to whom the
+ * same is receivable, oldest first.  A wake of the queue reaches all of its
+ * lines, which stand side by side in the tree: their key is the queue's.  It
  * starts a round: the first one tries; every try that finds something lets one
  * more be under way at once, and the first one that finds nothing ends the
  * round.  So a burst of messages is handed out in a few round trips, in order,
@@ -22,8 +24,9 @@
 
 
 struct ngx_queues_http_line_s {
-    ngx_str_node_t           node;        /* root LF queue */
+    ngx_str_node_t           node;        /* root LF queue LF part */
     size_t                   root_len;
+    size_t                   queue_len;   /* of "root LF queue" */
     ngx_queue_t              queue;       /* in all lines */
     ngx_queue_t              waits;       /* oldest first */
     ngx_event_t              due;         /* something becomes receivable by
@@ -43,9 +46,9 @@ void ngx_queues_http_lines_init(void);
 /* Every wait ends in the next turn of the event loop. */
 void ngx_queues_http_lines_end(void);
 
-/* The line of a queue, made where there is none; NULL when out of memory. */
+/* A line, made where there is none; NULL when out of memory. */
 ngx_queues_http_line_t *ngx_queues_http_line_get(ngx_str_t *root,
-    ngx_str_t *queue);
+    ngx_str_t *queue, ngx_str_t *part);
 
 /* Frees a line that nobody stands in and no try comes back to. */
 void ngx_queues_http_line_check(ngx_queues_http_line_t *line);

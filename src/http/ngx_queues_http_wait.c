@@ -18,7 +18,7 @@ ngx_queues_http_look(ngx_queues_http_op_t *op)
 
 ngx_int_t
 ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
-    ngx_str_t *queue, ngx_msec_t ms, int64_t next,
+    ngx_str_t *queue, ngx_str_t *part, ngx_msec_t ms, int64_t next,
     ngx_queues_http_try_pt try, ngx_queues_http_op_pt end)
 {
     ngx_connection_t        *c;
@@ -26,7 +26,7 @@ ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
     ngx_queues_http_wait_t  *wait;
     ngx_queues_http_line_t  *line;
 
-    line = ngx_queues_http_line_get(root, queue);
+    line = ngx_queues_http_line_get(root, queue, part);
     if (line == NULL) {
         return NGX_ERROR;
     }

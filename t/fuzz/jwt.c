@@ -57,13 +57,13 @@ static fuzz_key_t  fuzz_signers[] = {
 /* by the digit of the first line */
 
 static ngx_queues_base_jwt_rules_t  fuzz_rules[] = {
-    { ngx_null_string, ngx_null_string, ngx_string("roles"), 0 },
-    { ngx_null_string, ngx_null_string, ngx_string("a.b"), 60 },
-    { ngx_string("https:\\/\\/i"), ngx_null_string, ngx_string("scope"), 0 },
-    { ngx_null_string, ngx_string("us"), ngx_string("a.b.c"), 60 },
-    { ngx_string("i"), ngx_string("us"), ngx_string("sub"), 3600 },
-    { ngx_null_string, ngx_null_string, ngx_string("..a."), 0 },
-    { ngx_null_string, ngx_null_string, ngx_string(""), 0 }
+    { ngx_null_string, ngx_null_string, ngx_string("roles"), 0, 0 },
+    { ngx_null_string, ngx_null_string, ngx_string("a.b"), 60, 0 },
+    { ngx_string("https:\\/\\/i"), ngx_null_string, ngx_string("scope"), 0, 0 },
+    { ngx_null_string, ngx_string("us"), ngx_string("a.b.c"), 60, 0 },
+    { ngx_string("i"), ngx_string("us"), ngx_string("sub"), 3600, 0 },
+    { ngx_null_string, ngx_null_string, ngx_string("..a."), 0, 0 },
+    { ngx_null_string, ngx_null_string, ngx_string(""), 0, 0 }
 };
 
 
