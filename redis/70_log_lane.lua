@@ -33,7 +33,8 @@ do
 
         return { name = name, g = g, seen = tonumber(seen), mode = mode,
                  from = tonumber(from), ct = ct, passed = tonumber(passed),
-                 base = tonumber(base), consumed = tonumber(consumed), cursor_of = {}, lanes = {},
+                 base = tonumber(base), consumed = tonumber(consumed),
+                 cursor_of = {}, lanes = {},
                  cursors = concat({ p.root, 'lc', p.q, g }, ':'),
                  ready = concat({ p.root, 'lr', p.q, g }, ':') }
     end

@@ -3,6 +3,7 @@
 do
     local SPARSE = 32           -- segments, or 8 KiB of one, for each entry in
                                 -- the index by time
+    local BEHIND = 10           -- ms that a caller's moment may be behind
 
 
     -- Reads the queues of a push from args[i] on; those that are not there yet
@@ -55,6 +56,16 @@ do
 
             if not count or count < 1 then
                 return
+            end
+
+            if args[i + 1] == '' then
+                local ms, n = match(args[i + 2] or '', '^(%d+):(%d+):[01]:')
+
+                if tonumber(n) ~= count then
+                    return
+                end
+
+                g.ms = tonumber(ms)
             end
 
             have, i = have + count, i + 4
@@ -111,31 +122,33 @@ do
     end
 
 
-    -- What is left of a chunk without duplicates: how many, ids, and the rest as
-    -- in the arguments; or nothing where it is all of it.
-    local function without(dup, flat, args, a, at)
-        local n, keep, k = tonumber(args[a]), {}, 0
+    -- The numbers of a chunk's messages that were not pushed before; or nothing
+    -- where that is all of them.
+    local function fresh(dup, flat, n)
+        local keep, k = {}, 0
 
-        for i = 1, n do
+        for i = 1, dup and n or 0 do
             if not dup[flat + i] then
                 k = k + 1
                 keep[k] = i
             end
         end
 
-        if k == n then
-            return
-        end
+        return dup and k < n and keep or nil
+    end
 
-        local whole = L.log_segment(0, n, 0, '', concat(args, '\n', at,
-                                                        at + n - 1),
-                                    args[a + 3], args[a + 1], args[a + 2])
+
+    -- The segment that has these messages of one.
+    local function pick(whole, keep, stamp)
         local ids, traces, lens, payloads = {}, {}, {}, {}
+        local k, sealed, producer = #keep, nil, nil
 
         for i = 1, k do
             local one = L.log_cut(whole, keep[i], keep[i])
-            local _, _, _, _, b, x, d, from = L.log_head(one)
+            local _, _, flags, a, b, x, d, at = L.log_head(one)
+            local from = at + a
 
+            sealed, producer = flags, sub(one, at, from - 1)
             ids[i] = sub(one, from, from + b - 1)
             traces[i] = sub(one, from + b, from + b + x - 1)
             lens[i] = sub(one, from + b + x, from + b + x + d - 1)
@@ -144,8 +157,50 @@ do
 
         traces = concat(traces, '\n')
 
-        return k, concat(ids, '\n'), concat(lens, ' '), concat(payloads),
-               find(traces, '[^\n]') and traces or ''
+        return L.log_segment(stamp, k, sealed, producer, concat(ids, '\n'),
+                             find(traces, '[^\n]') and traces or '',
+                             concat(lens, ' '), concat(payloads))
+    end
+
+
+    -- The segment of a chunk, from args[a] on, without what was pushed before;
+    -- its ids begin at args[at].  Returns how many messages are in it, and its
+    -- text.  One that the caller made with the moment that it gets is stored as
+    -- it is: a long string more costs more than the rest of a push.
+    local function segment(t, g, args, a, at, flat, stamp)
+        local n, whole = tonumber(args[a]), args[a + 2]
+        local keep = fresh(t.dup, flat, n)
+
+        if keep and not keep[1] then
+            return 0
+        end
+
+        if args[a + 1] ~= '' then
+            whole = L.log_segment(stamp, n, g.sealed, t.c.sub,
+                                  concat(args, '\n', at, at + n - 1),
+                                  args[a + 3], args[a + 1], args[a + 2])
+        elseif not keep and sub(whole, 1, #stamp + 1) ~= stamp .. ':' then
+            whole = stamp .. sub(whole, (find(whole, ':', 1, true)))
+        end
+
+        if keep then
+            return #keep, pick(whole, keep, stamp)
+        end
+
+        return n, whole
+    end
+
+
+    -- The moment that a lane's new messages get: the caller's where it has just
+    -- been, or what it has to be.
+    local function moment(t, g)
+        local now, first, ms = t.c.now, max(g.lane.last, t.reg + 1), g.ms
+
+        if ms and ms >= first and ms <= now and ms > now - BEHIND then
+            return ms
+        end
+
+        return max(now, first)
     end
 
 
@@ -153,7 +208,7 @@ do
     -- the word of the reply.
     local function append(t, g, args)
         local lane, w, dup = g.lane, t.write, t.dup
-        local ms = max(t.c.now, lane.last, t.reg + 1)
+        local ms = moment(t, g)
         local start, offset, prefix = lane.next, lane.next, lane.l .. ':'
         local stamp, fields = L.log_n(ms), t.fields
         local index, x, suffix = w.index, #w.index, ':' .. stamp
@@ -161,21 +216,9 @@ do
 
         for a = g.chunks, g.last, 4 do
             local n = tonumber(args[a])
-            local k, ids, lens, payloads, traces
-
-            if dup then
-                k, ids, lens, payloads, traces = without(dup, flat, args, a, at)
-            end
-
-            if not k then
-                k, ids = n, concat(args, '\n', at, at + n - 1)
-                lens, payloads, traces = args[a + 1], args[a + 2], args[a + 3]
-            end
+            local k, text = segment(t, g, args, a, at, flat, stamp)
 
             if k > 0 then
-                local text = L.log_segment(stamp, k, g.sealed, t.c.sub, ids, traces,
-                                           lens, payloads)
-
                 w.segments[#w.segments + 1] = prefix .. offset
                 w.segments[#w.segments + 1] = text
                 lane.seg = offset
@@ -407,8 +450,9 @@ do
     -- how many groups, for each of them: number of the queue (from 1), lane, how
     -- many messages, flags (1: they are sealed; 2: their ids were made for this
     -- call, none can be known), their ids; then chunks till these messages are
-    -- there: how many, lengths of the payloads, separated by
-    -- blanks, the payloads, and trace ids separated by line feeds, or nothing.
+    -- there: how many, lengths of the payloads, separated by blanks, the
+    -- payloads, and trace ids separated by line feeds, or nothing.  Or how many,
+    -- nothing, their segment, and nothing: its moment is kept where it may be.
     -- A lane is in one group, and ids in a group differ.  Reply: for each group
     -- "Q:l:ms:start", and " i:offset:ms" for each message that was pushed before
     -- (i from 0); the others have offsets from start on, in order, and ms.

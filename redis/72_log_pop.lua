@@ -115,12 +115,14 @@ do
         end
 
         -- what the group has passed so is counted: the cursor is kept
-        if L.log_skip_hole(g, cur, lane) or cur.fresh then
-            put(w.cursors, lane.l, L.log_cursor_text(cur))
-        end
+        cur.moved = L.log_skip_hole(g, cur, lane) or cur.fresh
 
         if cur.committed + 1 < lane.next then
             return cur
+        end
+
+        if cur.moved then
+            put(w.cursors, lane.l, L.log_cursor_text(cur))
         end
     end
 
@@ -176,25 +178,28 @@ do
 
         for i = 1, #list do
             local one = list[i]
+            local over = c.need <= 0 or c.lanes <= 0 or c.bytes >= L.BYTES
+            local got, moment
 
-            if c.need <= 0 or c.lanes <= 0 or c.bytes >= L.BYTES then
-                return
+            if not over then
+                if not one.found then
+                    read_firsts(c, t, list, i)
+                end
+
+                one.cur.moved = L.log_skip_old(t, g, one) or one.cur.moved
+                got, moment = L.log_collect(c, t, one.lane, one.cur, one.found)
             end
-
-            if not one.found then
-                read_firsts(c, t, list, i)
-            end
-
-            if L.log_skip_old(t, g, one) then
-                put(w.cursors, one.lane.l, L.log_cursor_text(one.cur))
-            end
-
-            local got, moment = L.log_collect(c, t, one.lane, one.cur, one.found)
 
             if got then
                 give(c, t, g, w, one.lane, one.cur, got)
             else
-                nothing(one.lane.l, moment)
+                if one.cur.moved then
+                    put(w.cursors, one.lane.l, L.log_cursor_text(one.cur))
+                end
+
+                if not over then
+                    nothing(one.lane.l, moment)
+                end
             end
         end
     end
@@ -209,49 +214,56 @@ do
     -- Tries the lanes whose moment came, the one that waits longest first; some
     -- of those that were noted come after them at any rate.
     local function gather(c, t, g, w)
-        local offset, size = 0, ROUND
+        local tried, size, mixed, count = 0, ROUND, false, 0
+
+        -- once lanes were taken they may come before what was tried
+        local function read()
+            local list = call('ZRANGEBYSCORE', g.ready, '-inf', c.text, 'LIMIT',
+                              L.text(mixed and 0 or tried),
+                              L.text(mixed and tried + count or count))
+
+            for i = #list, 1, -1 do
+                if w.tried[list[i]] then
+                    table_remove(list, i)
+                end
+            end
+
+            for i = #list, count + 1, -1 do
+                list[i] = nil
+            end
+
+            return list
+        end
 
         while wanting(c) do
-            local count = min(c.lanes, c.need, size)
-
-            local function read()
-                return call('ZRANGEBYSCORE', g.ready, '-inf', c.text, 'LIMIT',
-                            L.text(offset), L.text(count))
-            end
+            count = min(c.lanes, c.need, size)
 
             local list = read()
 
             if t.act > g.seen then
                 if #list < count then
-                    -- what is taken may stand before what was read already
+                    mixed = true
                     take_noted(c, t, g, c.lanes + MORE)
-                    offset = 0
                     list = read()
-                elseif offset == 0 then
+                elseif tried == 0 then
+                    mixed = true
                     take_noted(c, t, g, floor((c.lanes + 7) / 8))
-                    list = read()
                 end
             end
 
-            local n = #list
-
-            if n == 0 and t.act <= g.seen then
+            if not list[1] and t.act <= g.seen then
                 return
             end
 
-            for i = n, 1, -1 do
-                if w.tried[list[i]] then
-                    table_remove(list, i)
-                else
-                    w.tried[list[i]] = true
-                end
+            for i = 1, #list do
+                w.tried[list[i]] = true
             end
 
             if list[1] then
                 try_lanes(c, t, g, w, list)
             end
 
-            offset, size = offset + n, size * 4
+            tried, size = tried + #list, size * 4
         end
     end
 

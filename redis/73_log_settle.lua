@@ -145,8 +145,9 @@ do
     -- committed before; a it did not succeed and was committed before; u it is
     -- not known; b it is beyond the leased batch; l the lease is not valid; c
     -- there is no such cursor; d it is a dead letter now; x it was dropped.
-    -- Cost: O(n), and O(log lanes) for each lane; where a message becomes a dead
-    -- letter also the batch before it.
+    -- Cost: O(n), and for each lane O(log lanes), and O(the leased batch) where
+    -- not all that is left of it is acknowledged at once; where a message becomes
+    -- a dead letter also the batch before it.
     L.register('log_ack', { 'allow-oom' }, function(root, args)
         local c = L.log_call(root)
         local list, failed = L.log_plan_acks(c, args, 3, tonumber(args[2]),

@@ -99,7 +99,7 @@ do
     -- blank, its number among all (from 0).  Errors: as of log_push.
     -- Cost: as of both.
     L.register('log_tx', {}, function(root, args)
-        local c, n = L.log_call(root), tonumber(args[2])
+        local c, n, known = L.log_call(root), tonumber(args[2]), {}
 
         if not n then
             return L.wrong('log_tx')
@@ -107,10 +107,15 @@ do
 
         c.sub = args[1]
 
+        -- each of them once, as a lease may have many lanes
         for i = 3, n + 2 do
-            if not args[i] or not live(c, args[i]) then
-                return { 'failed', 'LEASE', args[i] or '' }
+            local lease = args[i] or ''
+
+            if not known[lease] and not live(c, lease) then
+                return { 'failed', 'LEASE', lease }
             end
+
+            known[lease] = true
         end
 
         local words, i = L.log_plan_push(c, args, n + 3)

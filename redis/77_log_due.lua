@@ -225,6 +225,8 @@ do
                 return from, skip, false
             end
 
+            L.spend(#groups * 100)
+
             local score = list[i * 2]
             local moved = lanes[i] and low[i]
                           and cut(t, lanes[i],

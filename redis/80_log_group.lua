@@ -105,9 +105,10 @@ do
 
 
     -- Names of a list after one, count of them; from the start where it is empty.
-    function L.log_after(key, after, count)
+    -- Some may be passed over.
+    function L.log_after(key, after, count, offset)
         return call('ZRANGEBYLEX', key, after == '' and '-' or '(' .. after, '+',
-                    'LIMIT', '0', L.text(count))
+                    'LIMIT', L.text(offset or 0), L.text(count))
     end
 
 

@@ -127,19 +127,22 @@ do
 
     -- log_queues: the queues of a project, in order of their names.
     -- Keys: root.  Arguments: after (a name; empty: from the start), limit (to
-    -- 100).  Reply: more (0, 1); then for each name Q UUID ns task ct n pushed
-    -- lanes groups dead lag, as of log_get.
-    -- Cost: O(limit + log).
+    -- 100), perhaps how many to pass over.  Reply: more (0, 1); then for each name
+    -- Q UUID ns task ct n pushed lanes groups dead lag, as of log_get.
+    -- Cost: O(offset + limit + log).
     L.register('log_queues', { 'no-writes' }, function(root, args)
-        local c, limit = L.log_call(root), tonumber(args[2])
+        local c, limit, offset = L.log_call(root), tonumber(args[2]),
+                                 tonumber(args[3] or 0)
 
-        if #args ~= 2 or not limit or limit < 1 then
+        if #args < 2 or #args > 3 or not (limit and offset) or limit < 1
+            or offset < 0
+        then
             return L.wrong('log_queues')
         end
 
         limit = min(limit, PAGE)
 
-        local names = L.log_after(L.log_listing(root), args[1], limit + 1)
+        local names = L.log_after(L.log_listing(root), args[1], limit + 1, offset)
         local out = { names[limit + 1] and 1 or 0 }
 
         for i = 1, min(limit, #names) do

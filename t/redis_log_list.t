@@ -62,6 +62,7 @@ subtest 'queues' => sub {
     is($rows[1][2], $made->[1], 'UUID');
     is(join(' ', map { ref ? $_->[0] : $_ } rows(12, 'log_queues', '', 2)), '1 a.t b', 'a page');
     is(join(' ', map { ref ? $_->[0] : $_ } rows(12, 'log_queues', 'b', 2)), '0 c', 'the next');
+    is(join(' ', map { ref ? $_->[0] : $_ } rows(12, 'log_queues', '', 1, 1)), '1 b', 'by an offset');
 
     is_deeply([ rows(5, 'log_labels', 'N', '', 10) ],
               [ 0, [ 'a', 1, 2, 4, 3 ], [ 'c', 1, 1, 1, 1 ], [ 'n', 1, 0, 0, 0 ] ], 'namespaces');

@@ -296,5 +296,17 @@ for my $letter (qw(ld lm la lc:1 lr:1)) {
     log_pop("wrong $letter", auto => 1);
 }
 
+# lanes that are noted while others are tried: some come before these in order
+
+log_push('noted', "lane $_", "old $_") for 1 .. 11;
+
+my $since = now_ms() + 1;
+
+wait_for { now_ms() > $since } 5;
+log_push('noted', 'lane 12', 'new');
+is(ids(log_pop('noted', group => 'since', mode => 't', from => $since,
+               batch => 1, partitions => 3)), 'new',
+   'none of them is passed over');
+
 log_sound('all is well at the end');
 done_testing();

@@ -82,6 +82,13 @@ is(tx(pushes => \@push, acks => [ [ 'g', log_items($got, 'c', ids => [7]) ] ]),
    'failed ACK b 0', 'beyond the batch');
 is(state_(), $before, 'and nothing has changed');
 
+# each lease is looked at once: many lanes times many names would be too many
+
+$r->call('CONFIG', 'RESETSTAT');
+is(tx(leases => [ ($got->{lease}) x 1000 ]), 'ok', 'a lease that is named often');
+like($r->call('INFO', 'commandstats'), qr/^cmdstat_get:calls=1,/m,
+     'is read once');
+
 log_pop('b', group => 'waits', lane => 'none', wait => 1);
 hints();
 is(tx(pushes => [ [ 'b', 'p', 'w' ] ],

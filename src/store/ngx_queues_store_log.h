@@ -37,6 +37,8 @@ typedef struct {
     ngx_str_t                       payload;
     ngx_uint_t                      sealed;    /* like that of all items of the
                                                   queue */
+    ngx_uint_t                      made;      /* its id was made for this call:
+                                                  nothing else has it */
 
     ngx_queues_store_lane_t         place;     /* results */
     uint64_t                        offset;    /* a duplicate's: of the first */

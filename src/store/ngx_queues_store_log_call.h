@@ -18,6 +18,11 @@
 #define NGX_QUEUES_STORE_LOG_CHUNK_BYTES  16384
 
 
+/* flags of what is pushed into a partition */
+#define NGX_QUEUES_STORE_LOG_SEALED       1
+#define NGX_QUEUES_STORE_LOG_MADE         2
+
+
 /* items of one partition, or acks of one partition, group and lease */
 typedef struct {
     ngx_uint_t                    first;    /* item, which has the next one */

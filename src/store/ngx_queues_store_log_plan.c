@@ -7,6 +7,9 @@
 #define NGX_QUEUES_STORE_LOG_LANE_ARGS    4
 #define NGX_QUEUES_STORE_LOG_ITEM_ARGS    5
 
+/* bytes of the numbers that a segment begins with, at most */
+#define NGX_QUEUES_STORE_LOG_HEAD         (7 * NGX_QUEUES_BASE_DECIMAL_MAX + 7)
+
 
 typedef struct {
     ngx_queues_store_log_work_t   *work;
@@ -233,8 +236,8 @@ static void
 ngx_queues_store_log_plan_count(ngx_queues_store_log_work_t *work,
     ngx_queues_store_log_args_t *args)
 {
-    size_t       size;
-    ngx_uint_t   i;
+    size_t      size, copied;
+    ngx_uint_t  i, segments;
 
     args->n += 2 + work->nqueues * NGX_QUEUES_STORE_LOG_QUEUE_ARGS
                + work->nlanes * NGX_QUEUES_STORE_LOG_LANE_ARGS
@@ -245,15 +248,29 @@ ngx_queues_store_log_plan_count(ngx_queues_store_log_work_t *work,
                                      + NGX_QUEUES_BASE_UUID_LEN)
                   + work->nlanes * 3 * NGX_QUEUES_BASE_DECIMAL_MAX;
 
+    copied = 0;
+    segments = work->nlanes;
+
     for (i = 0; i < work->push.nitems; i++) {
         size = ngx_queues_store_log_item_size(&work->push.items[i]);
 
-        /* counts and lengths; what is copied only where others are with it */
+        /* counts and lengths; a large one is not copied, and may end two */
 
         args->size += 2 * (NGX_QUEUES_BASE_DECIMAL_MAX + 1);
 
         if (size <= NGX_QUEUES_STORE_LOG_CHUNK_BYTES) {
-            args->size += size;
+            copied += size;
+
+        } else {
+            segments += 2;
         }
     }
+
+    /* of two that follow one another for their bytes both are not half full */
+
+    segments += work->push.nitems / NGX_QUEUES_STORE_LOG_CHUNK
+                + 2 * (copied / NGX_QUEUES_STORE_LOG_CHUNK_BYTES + 1);
+
+    args->size += copied + segments * (NGX_QUEUES_STORE_LOG_HEAD
+                                       + work->push.producer.len);
 }

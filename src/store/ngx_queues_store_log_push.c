@@ -2,14 +2,30 @@
 #include "ngx_queues_store_log_call.h"
 
 
+/* of a segment, and of the texts that its messages have in it */
+typedef struct {
+    ngx_uint_t                    n;
+    size_t                        ids;
+    size_t                        traces;   /* 0: none has one */
+    size_t                        lengths;
+} ngx_queues_store_log_sizes_t;
+
+
 static ngx_int_t ngx_queues_store_log_push_parse(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
-static void ngx_queues_store_log_push_set(ngx_queues_store_log_item_t *items,
+static void ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     ngx_queues_store_log_set_t *set, ngx_queues_store_log_args_t *args);
 static ngx_uint_t ngx_queues_store_log_push_chunk(
-    ngx_queues_store_log_item_t *items, ngx_uint_t i,
+    ngx_queues_store_log_push_t *push, ngx_uint_t i,
     ngx_queues_store_log_args_t *args);
+static void ngx_queues_store_log_push_segment(
+    ngx_queues_store_log_push_t *push, ngx_uint_t i,
+    ngx_queues_store_log_sizes_t *sizes, ngx_queues_store_log_args_t *args);
+static u_char *ngx_queues_store_log_push_head(u_char *p,
+    ngx_queues_store_log_push_t *push, ngx_uint_t i,
+    ngx_queues_store_log_sizes_t *sizes);
+static size_t ngx_queues_store_log_push_digits(size_t n);
 static ngx_int_t ngx_queues_store_log_push_read_set(
     ngx_queues_store_log_item_t *items, ngx_queues_store_log_set_t *set,
     ngx_queues_redis_reply_t *elt);
@@ -66,8 +82,8 @@ ngx_queues_store_log_push_parse(ngx_queues_store_call_t *call,
 
 
 /*
- * nq (name Q uuid)... ngroups (qi lane n sealed id... (count lengths payloads
- * traces)...)...
+ * nq (name Q uuid)... ngroups (qi lane n flags id... (count "" segment "")...)...
+ * of which a large message has (1 length payload trace), as it is not copied
  */
 
 ngx_int_t
@@ -103,7 +119,7 @@ ngx_queues_store_log_push_args(ngx_queues_store_log_work_t *work,
     ngx_queues_store_log_number(args, work->nlanes);
 
     for (i = 0; i < work->nlanes; i++) {
-        ngx_queues_store_log_push_set(items, &work->lanes[i], args);
+        ngx_queues_store_log_push_set(&work->push, &work->lanes[i], args);
     }
 
     return NGX_OK;
@@ -111,24 +127,36 @@ ngx_queues_store_log_push_args(ngx_queues_store_log_work_t *work,
 
 
 static void
-ngx_queues_store_log_push_set(ngx_queues_store_log_item_t *items,
+ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     ngx_queues_store_log_set_t *set, ngx_queues_store_log_args_t *args)
 {
-    ngx_uint_t  i, k, n;
+    ngx_uint_t                    i, k, n, flags;
+    ngx_queues_store_log_item_t  *items;
 
+    items = push->items;
     items[set->last].next = NGX_QUEUES_STORE_LOG_NONE;
+
+    flags = NGX_QUEUES_STORE_LOG_MADE
+            | (items[set->first].sealed ? NGX_QUEUES_STORE_LOG_SEALED : 0);
+
+    for (i = set->first, k = 0; k < set->n; i = items[i].next, k++) {
+        if (!items[i].made) {
+            flags &= ~NGX_QUEUES_STORE_LOG_MADE;
+            break;
+        }
+    }
 
     ngx_queues_store_log_number(args, set->queue + 1);
     ngx_queues_store_log_arg(args, &items[set->first].lane);
     ngx_queues_store_log_number(args, set->n);
-    ngx_queues_store_log_number(args, items[set->first].sealed != 0);
+    ngx_queues_store_log_number(args, flags);
 
     for (i = set->first, k = 0; k < set->n; i = items[i].next, k++) {
         ngx_queues_store_log_arg(args, &items[i].id);
     }
 
     for (i = set->first; i != NGX_QUEUES_STORE_LOG_NONE; /* void */ ) {
-        n = ngx_queues_store_log_push_chunk(items, i, args);
+        n = ngx_queues_store_log_push_chunk(push, i, args);
 
         for ( /* void */ ; n; n--) {
             i = items[i].next;
@@ -140,78 +168,155 @@ ngx_queues_store_log_push_set(ngx_queues_store_log_item_t *items,
 /* of as many items as make a segment, from i on; returns their number */
 
 static ngx_uint_t
-ngx_queues_store_log_push_chunk(ngx_queues_store_log_item_t *items,
+ngx_queues_store_log_push_chunk(ngx_queues_store_log_push_t *push,
     ngx_uint_t i, ngx_queues_store_log_args_t *args)
 {
-    size_t                        size;
-    ngx_str_t                     text;
-    ngx_uint_t                    j, k, n, traced;
-    ngx_queues_store_log_item_t  *item;
+    size_t                         size;
+    ngx_uint_t                     k;
+    ngx_queues_store_log_item_t   *item;
+    ngx_queues_store_log_sizes_t   sizes;
 
-    n = 0;
     size = 0;
-    traced = 0;
 
-    for (k = i; k != NGX_QUEUES_STORE_LOG_NONE; k = items[k].next) {
-        size += ngx_queues_store_log_item_size(&items[k]);
+    ngx_memzero(&sizes, sizeof(ngx_queues_store_log_sizes_t));
 
-        if (n == NGX_QUEUES_STORE_LOG_CHUNK
-            || (n && size > NGX_QUEUES_STORE_LOG_CHUNK_BYTES))
+    for (k = i; k != NGX_QUEUES_STORE_LOG_NONE; k = item->next) {
+        item = &push->items[k];
+        size += ngx_queues_store_log_item_size(item);
+
+        if (sizes.n == NGX_QUEUES_STORE_LOG_CHUNK
+            || (sizes.n && size > NGX_QUEUES_STORE_LOG_CHUNK_BYTES))
         {
             break;
         }
 
-        traced |= items[k].trace.len;
-        n++;
+        sizes.n++;
+        sizes.ids += item->id.len + 1;
+        sizes.traces += item->trace.len;
+        sizes.lengths += ngx_queues_store_log_push_digits(item->payload.len)
+                         + 1;
     }
 
-    ngx_queues_store_log_number(args, n);
+    item = &push->items[i];
 
-    if (n == 1) {
-        ngx_queues_store_log_number(args, items[i].payload.len);
-        ngx_queues_store_log_arg(args, &items[i].payload);
-        ngx_queues_store_log_arg(args, &items[i].trace);
+    ngx_queues_store_log_number(args, sizes.n);
+
+    if (ngx_queues_store_log_item_size(item)
+        > NGX_QUEUES_STORE_LOG_CHUNK_BYTES)
+    {
+        ngx_queues_store_log_number(args, item->payload.len);
+        ngx_queues_store_log_arg(args, &item->payload);
+        ngx_queues_store_log_arg(args, &item->trace);
 
         return 1;
     }
 
+    /* between each two there is a byte */
+
+    sizes.ids--;
+    sizes.lengths--;
+    sizes.traces += sizes.traces ? sizes.n - 1 : 0;
+
+    ngx_queues_store_log_push_segment(push, i, &sizes, args);
+
+    return sizes.n;
+}
+
+
+/* "", the segment as it is stored, "" */
+
+static void
+ngx_queues_store_log_push_segment(ngx_queues_store_log_push_t *push,
+    ngx_uint_t i, ngx_queues_store_log_sizes_t *sizes,
+    ngx_queues_store_log_args_t *args)
+{
+    u_char                       *p, *lengths, *payloads, *traces;
+    ngx_str_t                     text, none;
+    ngx_uint_t                    k;
+    ngx_queues_store_log_item_t  *item;
+
+    ngx_str_null(&none);
+
     text.data = args->p;
 
-    for (k = 0, j = i; k < n; k++, j = items[j].next) {
-        args->p = ngx_queues_base_decimal_print(args->p,
-                                                items[j].payload.len);
-        *args->p++ = ' ';
-    }
+    p = ngx_queues_store_log_push_head(text.data, push, i, sizes);
+    p = ngx_cpymem(p, push->producer.data, push->producer.len);
 
-    text.len = args->p - 1 - text.data;
-    ngx_queues_store_log_arg(args, &text);
+    traces = p + sizes->ids;
+    lengths = traces + sizes->traces;
+    payloads = lengths + sizes->lengths;
 
-    text.data = args->p;
+    for (k = 0; k < sizes->n; k++, i = item->next) {
+        item = &push->items[i];
 
-    for (k = 0, j = i; k < n; k++, j = items[j].next) {
-        args->p = ngx_cpymem(args->p, items[j].payload.data,
-                             items[j].payload.len);
-    }
+        if (k) {
+            *p++ = LF;
+            *lengths++ = ' ';
 
-    text.len = args->p - text.data;
-    ngx_queues_store_log_arg(args, &text);
-
-    text.data = args->p;
-
-    for (k = 0, j = i; traced && k < n; k++, j = items[j].next) {
-        item = &items[j];
-
-        if (item->trace.len) {
-            args->p = ngx_cpymem(args->p, item->trace.data, item->trace.len);
+            if (sizes->traces) {
+                *traces++ = LF;
+            }
         }
 
-        *args->p++ = LF;
+        p = ngx_cpymem(p, item->id.data, item->id.len);
+
+        if (sizes->traces) {
+            traces = ngx_cpymem(traces, item->trace.data, item->trace.len);
+        }
+
+        lengths = ngx_queues_base_decimal_print(lengths, item->payload.len);
+        payloads = ngx_cpymem(payloads, item->payload.data,
+                              item->payload.len);
     }
 
-    text.len = traced ? args->p - 1 - text.data : 0;
-    ngx_queues_store_log_arg(args, &text);
+    text.len = payloads - text.data;
+    args->p = payloads;
 
-    return n;
+    ngx_queues_store_log_arg(args, &none);
+    ngx_queues_store_log_arg(args, &text);
+    ngx_queues_store_log_arg(args, &none);
+}
+
+
+/* the moment stands where Redis finds that it is right */
+
+static u_char *
+ngx_queues_store_log_push_head(u_char *p, ngx_queues_store_log_push_t *push,
+    ngx_uint_t i, ngx_queues_store_log_sizes_t *sizes)
+{
+    uint64_t     numbers[7];
+    ngx_uint_t   k;
+    ngx_time_t  *tp;
+
+    tp = ngx_timeofday();
+
+    numbers[0] = (uint64_t) tp->sec * 1000 + tp->msec;
+    numbers[1] = sizes->n;
+    numbers[2] = (push->items[i].sealed != 0);
+    numbers[3] = push->producer.len;
+    numbers[4] = sizes->ids;
+    numbers[5] = sizes->traces;
+    numbers[6] = sizes->lengths;
+
+    for (k = 0; k < 7; k++) {
+        p = ngx_queues_base_decimal_print(p, numbers[k]);
+        *p++ = (k < 6) ? ':' : LF;
+    }
+
+    return p;
+}
+
+
+static size_t
+ngx_queues_store_log_push_digits(size_t n)
+{
+    size_t  digits;
+
+    for (digits = 1; n >= 10; n /= 10) {
+        digits++;
+    }
+
+    return digits;
 }
 
 

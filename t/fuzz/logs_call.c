@@ -27,6 +27,7 @@ static ngx_uint_t                   fuzz_bundle;
 static ngx_uint_t                   fuzz_stored;   /* some were pushed before */
 
 static u_char                       fuzz_ids[FUZZ_ITEMS][8];
+static ngx_str_t                    fuzz_producer = ngx_string("she");
 static u_char                       fuzz_payload[FUZZ_CHUNK * 2];
 
 /* what the server has made of an item: the first of its id, or itself */
@@ -135,51 +136,92 @@ fuzz_next(ngx_str_t *queue, ngx_str_t *lane, ngx_uint_t from)
 }
 
 
+/* 1 where the ids of all items of a partition were made for the call */
+
+static ngx_uint_t
+fuzz_made(ngx_str_t *queue, ngx_str_t *lane)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < fuzz_nitems; i++) {
+        if (fuzz_first[i] == i && !fuzz_items[i].made
+            && fuzz_same(&fuzz_items[i].queue, queue)
+            && fuzz_same(&fuzz_items[i].lane, lane))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+/* one large message, in pieces */
+
+static void
+fuzz_large(ngx_str_t *length, ngx_str_t *payload, ngx_str_t *trace,
+    ngx_queues_store_log_item_t *item)
+{
+    fuzz_assert(fuzz_number_of(length) == item->payload.len);
+    fuzz_assert(fuzz_same(payload, &item->payload));
+    fuzz_assert(fuzz_same(trace, &item->trace));
+}
+
+
+/* a segment as it is stored */
+
+static void
+fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t count)
+{
+    ngx_uint_t                          k;
+    ngx_queues_base_segment_t           segment;
+    ngx_queues_store_log_item_t        *item;
+    ngx_queues_base_segment_message_t   message;
+
+    fuzz_assert(ngx_queues_base_segment_open(&segment, text) == NGX_OK);
+    fuzz_assert(segment.left == count);
+    fuzz_assert(fuzz_same(&segment.producer, &fuzz_producer));
+    fuzz_assert(segment.sealed == (fuzz_items[members[0]].sealed != 0));
+    fuzz_assert(count == 1 || segment.payloads.len <= FUZZ_CHUNK);
+
+    for (k = 0; k < count; k++) {
+        item = &fuzz_items[members[k]];
+
+        fuzz_assert(ngx_queues_base_segment_next(&segment, &message)
+                    == NGX_OK);
+        fuzz_assert(fuzz_same(&message.id, &item->id));
+        fuzz_assert(fuzz_same(&message.trace, &item->trace));
+        fuzz_assert(fuzz_same(&message.payload, &item->payload));
+    }
+
+    fuzz_assert(ngx_queues_base_segment_next(&segment, &message) == NGX_DONE);
+}
+
+
 /* chunks of n messages, which are the members, in their order */
 
 static void
 fuzz_chunks(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
 {
-    u_char                       *p;
-    size_t                        size;
-    ngx_str_t                     lengths, payloads, traces, word;
-    ngx_uint_t                    count, k;
-    ngx_queues_store_log_item_t  *item;
+    ngx_str_t   length, text, trace;
+    ngx_uint_t  count;
 
     for ( /* void */ ; n; n -= count, members += count) {
         count = fuzz_arg_number(args);
-        lengths = *fuzz_arg(args);
-        payloads = *fuzz_arg(args);
-        traces = *fuzz_arg(args);
+        length = *fuzz_arg(args);
+        text = *fuzz_arg(args);
+        trace = *fuzz_arg(args);
 
         fuzz_assert(count >= 1 && count <= 64 && count <= n);
-        fuzz_assert(count == 1 || payloads.len <= FUZZ_CHUNK);
 
-        p = payloads.data;
-        size = traces.len;
-
-        for (k = 0; k < count; k++) {
-            item = &fuzz_items[members[k]];
-
-            word = fuzz_take(&lengths, ' ');
-            fuzz_assert(fuzz_number_of(&word) == item->payload.len);
-            free(word.data);
-
-            fuzz_assert(memcmp(p, item->payload.data, item->payload.len) == 0);
-            p += item->payload.len;
-
-            if (size) {
-                word = fuzz_take(&traces, '\n');
-                fuzz_assert(fuzz_same(&word, &item->trace));
-                free(word.data);
-
-            } else {
-                fuzz_assert(item->trace.len == 0);
-            }
+        if (length.len) {
+            fuzz_assert(count == 1 && text.len > FUZZ_CHUNK / 2);
+            fuzz_large(&length, &text, &trace, &fuzz_items[members[0]]);
+            continue;
         }
 
-        fuzz_assert(p == payloads.data + payloads.len);
-        fuzz_assert(lengths.len == 0 && traces.len == 0);
+        fuzz_assert(trace.len == 0);
+        fuzz_segment(&text, members, count);
     }
 }
 
@@ -214,7 +256,8 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
 
     i = fuzz_next(queue, lane, 0);
     fuzz_assert(i < fuzz_nitems
-                && fuzz_arg_number(args) == (fuzz_items[i].sealed != 0));
+                && fuzz_arg_number(args) == (fuzz_items[i].sealed != 0)
+                                            + 2 * fuzz_made(queue, lane));
 
     for (k = 0; k < n; k++, i++) {
         i = fuzz_next(queue, lane, i);
@@ -388,7 +431,7 @@ fuzz_server(const char *function, ngx_str_t *elts, ngx_uint_t nelts)
     args.last = elts + nelts;
 
     if (strcmp(function, "log_ack") != 0) {
-        fuzz_assert(fuzz_same(fuzz_arg(&args), &fuzz_root));
+        fuzz_assert(fuzz_same(fuzz_arg(&args), &fuzz_producer));
         fuzz_firsts();
     }
 
@@ -477,6 +520,7 @@ fuzz_items_make(ngx_str_t *rest)
             fuzz_text(&item->queue, "aaaaaa", b[0] & 3);
             fuzz_text(&item->lane, "aaaaaa", b[0] >> 2 & 3);
             item->sealed = b[0] & 1;
+            item->made = b[1] == 255;
 
             item->id.data = fuzz_ids[fuzz_nitems];
             item->id.len = sprintf((char *) item->id.data, "%lu",
@@ -536,7 +580,7 @@ fuzz_start(u_char operation, ngx_str_t *rest)
     fuzz_nacks = 0;
     fuzz_bundle = 0;
 
-    push.producer = fuzz_root;
+    push.producer = fuzz_producer;
     push.items = fuzz_items;
 
     switch (operation) {

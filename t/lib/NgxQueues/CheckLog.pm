@@ -20,6 +20,10 @@ sub check {
     my %leased;
     my @p;
 
+    # some end by themselves while all the rest is looked at
+    my %held = map { $_ => $r->call('GET', $_) // '' }
+               grep { /^\Q$root\E:le:/ } keys %left;
+
     delete $left{"$root:l"};            # the list of queues of another kind
     delete @left{ map { "$root:$_" } qw(ln ll lz lF lNS lTS lGS) };
     push @p, "$root: ll is not ln"
@@ -45,14 +49,14 @@ sub check {
                  grep { !$names{$_} } _members($r, $key);
     }
 
-    for my $key (grep { /^\Q$root\E:le:/ } keys %left) {
+    for my $key (keys %held) {
         my ($lease) = $key =~ /:le:(.*)/;
 
         delete $left{$key};
 
-        for my $word (split / /, $r->call('GET', $key) // '') {
+        for my $word (split / /, $held{$key}) {
             push @p, "$key has $word, which is not leased"
-                unless delete $leased{$lease}{$word}
+                unless defined delete $leased{$lease}{$word}
                        || $word =~ /^(\w+):/ && !$there{$1}
                        || $moved;
         }

@@ -1,0 +1,135 @@
+#!/usr/bin/perl
+
+# Pushes whose chunks are segments already: stored as they are where their
+# moment may be kept, else with another one, and without duplicates.
+
+use strict;
+use warnings;
+
+use FindBin;
+use Test::More;
+
+use lib "$FindBin::Bin/lib";
+use NgxQueues::Functions;
+use NgxQueues::Logs;
+
+NgxQueues::Functions::start();
+
+# a segment with a moment: its producer, and "id trace payload" of each message
+
+sub segment {
+    my ($ms, $producer, @messages) = @_;
+    my (@ids, @traces, @lens, $payloads);
+
+    for (@messages) {
+        my ($id, $trace, $payload) = split / /, $_, 3;
+
+        push @ids, $id;
+        push @traces, $trace;
+        push @lens, length $payload;
+        $payloads .= $payload;
+    }
+
+    my @texts = ($producer, join("\n", @ids),
+                 grep({ length } @traces) ? join("\n", @traces) : '', "@lens");
+
+    return join(':', $ms, scalar @ids, 0, map { length } @texts) . "\n"
+           . join('', @texts, $payloads);
+}
+
+# a push of such chunks into a lane: [ moment, messages … ] …; the moment it got
+
+sub moment {
+    my ($queue, $lane, @chunks) = @_;
+    my (@ids, @args);
+
+    for (@chunks) {
+        my ($ms, @messages) = @$_;
+
+        push @ids, map { /^(\S+)/ } @messages;
+        push @args, scalar @messages, '', segment($ms, 'she', @messages), '';
+    }
+
+    my $w = f('log_push', 'not she', 1, $queue, 'x', 'x', 1, 1, $lane,
+              scalar @ids, 0, @ids, @args);
+
+    return ref $w ? "@$w" =~ s/^.*?:\d+:(\d+):/$1 /r : "$w";
+}
+
+sub all {
+    my ($queue, %o) = @_;
+
+    return join ' ', map { join '=', @$_{qw/id trace payload producer/} }
+        @{ log_pop($queue, %o)->{messages} };
+}
+
+log_push('q', 'other', 1);
+
+# a moment that has just been
+
+my ($ms, $lane, $word);
+
+for (1 .. 50) {
+    ($ms, $lane) = (now_ms() - 1, "a$_");
+    $word = moment('q', $lane, [ $ms, 'i  1', 'j t "2"' ], [ $ms, 'k  3' ]);
+    last if $word eq "$ms 1";
+}
+
+is($word, "$ms 1", 'it is kept');
+
+my $got = log_pop('q', lane => $lane, group => 'x');
+
+is(join(' ', map { "$_->{id}=$_->{trace}=$_->{payload}=$_->{producer}=$_->{ms}" }
+             @{ $got->{messages} }),
+   "i==1=she=$ms j=t=\"2\"=she=$ms k==3=she=$ms", 'and all that was given');
+
+# one that may not be
+
+for ([ 'too old', -10_000 ], [ 'to come', 60_000 ]) {
+    my ($what, $off) = @$_;
+    my $before = now_ms();
+    my ($at) = moment('q', $what, [ $before + $off, 'i  1', 'j t 2' ]) =~ /^(\d+)/;
+
+    cmp_ok($at, '>=', $before, "$what: it is now");
+    cmp_ok($at, '<=', now_ms(), 'no later');
+    is(all('q', lane => $what, group => 'y'), 'i==1=she j=t=2=she',
+       'all is there');
+}
+
+$ms = now_ms() - 100;
+moment('q', 'b', [ $ms + 50, 'i  1' ]);
+cmp_ok((moment('q', 'b', [ $ms, 'j  1' ]) =~ /^(\d+)/)[0], '>=', $ms + 50,
+       'no lane goes back');
+
+my ($first) = moment('q', 'two', [ $ms = now_ms() - 10, 'i  1' ],
+                     [ $ms - 1, 'j  2' ], [ $ms, 'k  3' ]) =~ /^(\d+)/;
+
+is(join(' ', map { $_->{ms} } @{ log_pop('q', lane => 'two')->{messages} }),
+   "$first $first $first", 'chunks with different ones get one');
+
+# a group that begins now gets what is pushed after that
+
+log_pop('q', lane => 'c', group => 'late', mode => 'n');
+moment('q', 'c', [ now_ms() - 200, 'i  1' ]);
+is(all('q', lane => 'c', group => 'late'), 'i==1=she',
+   'no push is before a registration that was');
+
+# duplicates
+
+$ms = now_ms() - 10;
+like(moment('q', $lane, [ $ms, 'l tl 4', 'j tj 5' ], [ $ms, 'k tk 6' ],
+            [ $ms, 'm  7', 'n  88', 'i  9' ]),
+     qr/^\d+ 4 1:2:\d+ 2:3:\d+ 5:1:\d+$/, 'duplicates are told');
+is(all('q', lane => $lane, group => 'z'), 'i==1=she j=t="2"=she k==3=she '
+   . 'l=tl=4=she m==7=she n==88=she', 'and left out');
+
+# what is no segment of so many messages
+
+for my $text ('', 'x', '1:2:0', segment($ms, '', 'i  1', 'j  1')) {
+    like(f('log_push', '', 1, 'q', 'x', 'x', 1, 1, 'd', 1, 0, 'i', 1, '', $text,
+           '') . '', qr/^QUEUES ARGUMENT /, 'wrong: ' . $text =~ s/\n.*//sr);
+}
+
+log_sound('all is well');
+
+done_testing;
