@@ -182,6 +182,9 @@ for my $bad (['ack', '[]'], ['ack', '1'], ['ack', '{'], ['ack', ''],
              ['ack/batch', '{"acknowledgments":{}}'], ['ack/batch', '[]'],
              ['ack/batch', '{"acknowledgements":[]}'],
              ['ack/batch', '{"acknowledgments":[],"consumerGroup":[]}'],
+             ['ack/batch', '{"acknowledgments":[],"acknowledgments":[]}'],
+             ['ack/batch', '{"acknowledgments":[{"status":"ok","status":1}]}'],
+             ['ack', '{"consumerGroup":"g","consumerGroup":"h"}'],
              ['ack/batch', '{"acknowledgments":[' . join(',', ('1') x 10_001)
                            . ']}'])
 {

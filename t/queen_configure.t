@@ -82,6 +82,8 @@ for my $c (
     ['{"queue":"q","namespace":1}', 'namespace must be a string'],
     ['{"queue":"q","task":[]}', 'task must be a string'],
     ['{"queue":"' . 'x' x 1025 . '"}', 'longer than 1024 bytes'],
+    ['{"queue":"q","queue":"r"}', 'queue is there more than once'],
+    ['{"queue":"q","options":{"ttl":1,"ttl":2}}', 'ttl is there more than once'],
     ['{"queue":"q","options":[]}', 'options must be an object'],
     ['{"queue":"q","options":{"leaseTime":"5"}}', 'leaseTime must be an integer'],
     ['{"queue":"q","options":{"leaseTime":-1}}', 'leaseTime must be an integer'],

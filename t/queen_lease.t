@@ -57,7 +57,8 @@ my ($m) = $q->messages('b', leaseSeconds => 1);
 about(60, left($q->extend($m->{leaseId})), 'no body: a minute');
 
 for my $body ('', '{}', '[]', '{"seconds":null}', '{"seconds":"9"}', 'no JSON',
-              '{"seconds":-5}', '{"seconds":0}', '{"seconds":1e-5}')
+              '{"seconds":-5}', '{"seconds":9,"seconds":60}',
+              '{"seconds":0}', '{"seconds":1e-5}')
 {
     about(60, left($q->extend($m->{leaseId}, $body)), "body: $body");
 }

@@ -229,6 +229,23 @@ is($q->client->get("/api/v1/$_")->{status}, 404, $_)
         'pop/queue/a/partition/b/c', 'POP';
 is($q->post('pop/queue/four', {})->{status}, 405, 'POST');
 
+# a queue has so many groups
+
+$q->push('groups', 1);
+$q->messages('groups', consumerGroup => 'a group');
+
+my $redis = $s->redis->client;
+my ($lg) = grep { $redis->call('HEXISTS', $_, 'a group') }
+                @{ $redis->call('KEYS', '*:lg:*') };
+my $record = $redis->call('HGET', $lg, 'a group');
+
+$redis->call('HSET', $lg, map { ("g$_", $record) } 1 .. 9999);
+$r = $q->pop('groups', consumerGroup => 'more');
+is($r->{status}, 400, 'one group more than there may be');
+like($r->{body}, qr/^\{"error":"[^"]+ consumer groups /, 'why');
+is($q->pop('groups', consumerGroup => 'a group')->{status}, 204, 'others pop');
+$redis->call('HDEL', $lg, map { "g$_" } 1 .. 9999);
+
 # HEAD is GET without its body
 
 $q->push('head', 1);

@@ -112,9 +112,28 @@ push_raw(item('{"queue":"raw2","partition":"","traceId":"tr","payload":1}'));
 is("$m->{partition}|$m->{traceId}|" . ($m->{producerSub} // 'null'), '|tr|null',
    'an empty partition, a trace, no producer');
 
-# unknown members, null, and of several the last one
+# halves of surrogate pairs: no two of them are the same text
 
-is(push_raw('{"x":[1],"items":1,"items":[{"queue":"u","payload":1,"queue":"v",'
+$r = push_raw(item(join ',', map {
+    "{\"queue\":\"half\",\"payload\":1,\"transactionId\":\"$_\"}"
+} '\\ud800', '\\ud83d', '\\uDC00x', '\\ufffd', '\\uD800'));
+is(join(' ', $r->{body} =~ /"status":"(\w+)"/g),
+   'queued queued queued queued duplicate', 'half a pair is an id of its own');
+
+$r = $q->pop('half', batch => 9);
+like($r->{body}, qr/"transactionId":"\\ud800".*"transactionId":"\\udc00x"/,
+     'which comes back');
+
+my ($partition) = $r->{body} =~ /"partitionId":"([^"]+)"/;
+
+like($q->post('ack', '{"transactionId":"\\uD83D","partitionId":"' . $partition
+              . '"}')->{body}, qr/"success":true/, 'and is acknowledged');
+is(scalar(() = $q->pop('half', batch => 9, consumerGroup => 'g')->{body}
+          =~ /"transactionId"/g), 4, 'all are there');
+
+# unknown members, null
+
+is(push_raw('{"x":[1],"items":[{"queue":"v","payload":1,'
             . '"more":{},"partition":null,"transactionId":null,"traceId":null,'
             . '"producerSub":"me"}]}')->{json}[0]{queueName}, 'v',
    'what is not known is passed over');
@@ -126,6 +145,9 @@ is($m->{producerSub}, undef, 'who pushes is not for the body to say');
 for my $bad ('{}', '{"items":null}', '{"items":{}}', '[]', '1', '"x"',
     item('1'), item('null'), item('[]'), item('{"payload":1}'),
     item('{"queue":1,"payload":1}'), item('{"queue":null,"payload":1}'),
+    '{"items":[],"items":[]}', item('{"queue":"bad","queue":"bad","payload":1}'),
+    item('{"queue":"bad","payload":1,"pa\\u0079load":1}'),
+    item('{"queue":"bad","payload":1,"partition":null,"partition":"x"}'),
     item('{"queue":"bad"}'), item('{"queue":"bad","data":1}'),
     item('{"queue":"bad","payload":1,"partition":1}'),
     item('{"queue":"bad","payload":1,"transactionId":{}}'),

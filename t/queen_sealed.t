@@ -7,8 +7,10 @@
 use strict;
 use warnings;
 
+use Digest::SHA 'sha256_hex';
 use Test::More;
 
+use NgxQueues::Process qw/slurp spurt/;
 use NgxQueues::Queen;
 
 my $s = NgxQueues::Queen::server();
@@ -115,5 +117,42 @@ my $fake = { encrypted => 'QQ==', iv => 'QQ==', authTag => 'QQ==' };
 $q->push($_, { payload => $fake }) for 'fake', 's';
 is_deeply([$q->messages('fake')]->[0]{data}, $fake, 'what looks like one');
 is_deeply([$q->messages('s')]->[0]{data}, $fake, 'in a sealed queue, too');
+
+# many queues that a worker does not know yet: it learns some in each call
+
+$q->configure("many$_", encryptionEnabled => $on) for 1 .. 20;
+
+my @many = map { { queue => "many$_", payload => "many-secret-$_" } } 1 .. 20;
+
+is($q->post('push', { items => \@many })->{status}, 503, 'too many at once');
+is($q->post('push', { items => \@many })->{status}, 201, 'but not for ever');
+is(sealed('many-secret'), 0, 'all are sealed');
+
+# secrets are replaced: what an old one has sealed is opened as long as it is in
+# the file, and then told as it is
+
+my $old = slurp($s->{secret_file});
+my $new = sha256_hex('another secret') . "\n";
+
+sub secrets {
+    spurt($s->{secret_file}, $_[0], 0600);
+    $s->reload(drained => 15);
+    $q->{client} = $s->client;
+}
+
+$q->push('s3', 'under-old');
+secrets("$new$old");
+$q->push('s3', 'under-new');
+is(NgxQueues::Queen::data($q->messages('s3', batch => 9, consumerGroup => 'g')),
+   'bundle-secret under-old under-new', 'a new secret and the old one');
+secrets($new);
+
+my @m = $q->messages('s3', batch => 9, consumerGroup => 'h');
+
+is_deeply([map { ref $_->{data} ? join ' ', sort keys %{ $_->{data} } : $_->{data} }
+           @m], [('authTag encrypted iv') x 2, 'under-new'],
+          'the old one is gone: envelopes');
+like(slurp("$s->{dir}/error.log"), qr/sealed under none of the secrets/,
+     'which the log tells');
 
 done_testing();

@@ -111,8 +111,9 @@ like(rolls_back('duplicate', 'a stored id',
      'QDUP');
 
 ($in, $m) = message();
-rolls_back('ack_rejected', 'an id that is not there',
-           [ack($m), ack($m, transactionId => 'none')]);
+is(rolls_back('ack_rejected', 'an id that is not there',
+              [ack($m), ack($m, transactionId => 'none')])->{json}{error},
+   'unresolvable transactionId: none', 'which, and why');
 rolls_back('ack_rejected', 'no id', [ack($m, transactionId => undef)]);
 rolls_back('ack_rejected', 'no partition', [ack($m, partitionId => 'x')]);
 rolls_back('ack_rejected', 'another group', [ack($m, consumerGroup => 'h')]);
@@ -131,7 +132,10 @@ for my $bad ('{}', '{"operations":[]}', '{"operations":{}}', '{', '[]', '',
     '{"operations":[{"type":"x"}]}', '{"operations":[{}]}', '{"operations":[1]}',
     '{"operations":[{"type":"push","items":{}}]}',
     '{"operations":[{"type":"push","items":[{}]}]}',
-    '{"operations":[{"type":"push"}]}',
+    '{"operations":[{"type":"push"}]}', '{"operations":1,"operations":[]}',
+    '{"operations":[{"type":"push","queue":"never","type":"push"}]}',
+    '{"operations":[{"type":"push","queue":"never","queue":"x"}]}',
+    '{"operations":[{"type":"ack","leaseId":"x","leaseId":null}]}',
     '{"operations":[{"type":"push","queue":"never","payload":1},{"type":"y"}]}',
     '{"operations":[{"type":"ack","consumerGroup":1}]}',
     '{"operations":[{"type":"push","queue":"never"}],"requiredLeases":"x"}',

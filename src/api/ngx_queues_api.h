@@ -1,9 +1,9 @@
 
 /*
  * The routes of the APIs.  Each file of routes exports one constant table, and
- * a constant record, the API's surface, lists those of one API; the router finds
- * the route, checks the credential, reads the body and calls the route's start,
- * which makes one store call and answers in its done.
+ * a constant record, the API's surface, lists those of one API; the router
+ * finds the route, checks the credential, reads the body and calls the route's
+ * start, which makes one store call and answers in its done.
  */
 
 #ifndef _NGX_QUEUES_API_H_INCLUDED_
@@ -133,6 +133,10 @@ typedef struct {
 
     /* headers of an error of nginx itself; may be NULL */
     ngx_int_t                   (*headers)(ngx_http_request_t *r);
+
+    /* counts an answer; may be NULL */
+    void                        (*count)(ngx_queues_api_t *api,
+                                         ngx_uint_t status);
 
     ngx_uint_t                    loose;       /* as of credentials, see
                                                   ngx_queues_auth_bearer() */

@@ -142,10 +142,22 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
                              "The queue has a subscription.");
         return;
 
+    case NGX_QUEUES_STORE_TOO_MANY_GROUPS:
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                             "the queue has as many consumer groups as it may "
+                             "have");
+        return;
+
     case NGX_QUEUES_STORE_CONFLICT:
         ngx_queues_api_error(api, NGX_QUEUES_API_IDEMPOTENCY_CONFLICT, NULL,
                              "The Idempotency-Key came before with another "
                              "body.");
+        return;
+
+    case NGX_QUEUES_STORE_LOG_GROUPS:
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                             "The queue has as many consumer groups as it "
+                             "may.");
         return;
 
     case NGX_QUEUES_STORE_UNAVAILABLE:

@@ -50,6 +50,13 @@ static const ngx_queues_api_route_t *const  ngx_queues_api_queen_tables[] = {
     ngx_queues_api_queen_dead_routes,
     ngx_queues_api_queen_groups_routes,
     ngx_queues_api_queen_seek_routes,
+    ngx_queues_api_queen_queues_routes,
+    ngx_queues_api_queen_labels_routes,
+    ngx_queues_api_queen_messages_routes,
+    ngx_queues_api_queen_message_routes,
+    ngx_queues_api_queen_traces_routes,
+    ngx_queues_api_queen_maintenance_routes,
+    ngx_queues_api_queen_metrics_routes,
     NULL
 };
 
@@ -61,6 +68,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
     ngx_queues_api_queen_names,
     ngx_queues_api_queen_error,
     NULL,
+    ngx_queues_api_queen_count_answer,
     1
 };
 

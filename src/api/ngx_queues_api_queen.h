@@ -58,10 +58,18 @@ ngx_int_t ngx_queues_api_queen_body(ngx_queues_api_t *api,
 
 /*
  * The members of an object by their names: those that are missing have no
- * data and type NULL.  Others are passed over, of several with one name the
- * last one counts.
+ * data and type NULL.  Others are passed over.  NGX_ERROR after it has
+ * answered, where one of the names is there twice.
  */
-void ngx_queues_api_queen_members(ngx_queues_base_json_value_t *object,
+ngx_int_t ngx_queues_api_queen_members(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *object, const ngx_str_t *names, ngx_uint_t n,
+    ngx_queues_base_json_value_t *values);
+
+/*
+ * The same without an answer: the place among the names of one that is there
+ * twice, NGX_DECLINED where all is well.
+ */
+ngx_int_t ngx_queues_api_queen_read(ngx_queues_base_json_value_t *object,
     const ngx_str_t *names, ngx_uint_t n,
     ngx_queues_base_json_value_t *values);
 

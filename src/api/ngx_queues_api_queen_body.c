@@ -17,17 +17,35 @@ ngx_queues_api_queen_body(ngx_queues_api_t *api, const ngx_str_t *names,
         return NGX_ERROR;
     }
 
-    ngx_queues_api_queen_members(&object, names, n, values);
+    return ngx_queues_api_queen_members(api, &object, names, n, values);
+}
+
+
+ngx_int_t
+ngx_queues_api_queen_members(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *object, const ngx_str_t *names, ngx_uint_t n,
+    ngx_queues_base_json_value_t *values)
+{
+    ngx_int_t  twice;
+
+    twice = ngx_queues_api_queen_read(object, names, n, values);
+
+    if (twice != NGX_DECLINED) {
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                             "%V is there more than once", &names[twice]);
+        return NGX_ERROR;
+    }
 
     return NGX_OK;
 }
 
 
-void
-ngx_queues_api_queen_members(ngx_queues_base_json_value_t *object,
+ngx_int_t
+ngx_queues_api_queen_read(ngx_queues_base_json_value_t *object,
     const ngx_str_t *names, ngx_uint_t n,
     ngx_queues_base_json_value_t *values)
 {
+    ngx_int_t                      twice;
     ngx_str_t                      key, name;
     ngx_uint_t                     i;
     ngx_queues_base_json_iter_t    it;
@@ -38,6 +56,8 @@ ngx_queues_api_queen_members(ngx_queues_base_json_value_t *object,
         ngx_str_null(&values[i].raw);
     }
 
+    twice = NGX_DECLINED;
+
     ngx_queues_base_json_open(&it, object);
 
     while (ngx_queues_base_json_next(&it, &key, &value) == NGX_OK) {
@@ -46,11 +66,18 @@ ngx_queues_api_queen_members(ngx_queues_base_json_value_t *object,
             name = names[i];
 
             if (ngx_queues_base_json_equal(&key, &name)) {
+
+                if (values[i].raw.data) {
+                    twice = i;
+                }
+
                 values[i] = value;
                 break;
             }
         }
     }
+
+    return twice;
 }
 
 
@@ -90,9 +117,6 @@ ngx_int_t
 ngx_queues_api_queen_canonical(ngx_queues_api_t *api, ngx_str_t *raw,
     ngx_str_t *text)
 {
-    u_char     *p;
-    ngx_str_t   decoded;
-
     if (raw->len == 0 || memchr(raw->data, '\\', raw->len) == NULL) {
 
         /* nothing in it is escaped, so nothing had to be */
@@ -101,22 +125,12 @@ ngx_queues_api_queen_canonical(ngx_queues_api_t *api, ngx_str_t *raw,
         return NGX_OK;
     }
 
-    p = ngx_pnalloc(api->op->pool, raw->len);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    decoded.data = p;
-    decoded.len = ngx_queues_base_json_decode(p, raw) - p;
-
-    text->len = ngx_queues_base_json_escape_length(&decoded);
-
-    text->data = ngx_pnalloc(api->op->pool, text->len + 1);
+    text->data = ngx_pnalloc(api->op->pool, raw->len);
     if (text->data == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_queues_base_json_escape(text->data, &decoded);
+    text->len = ngx_queues_base_json_canonical(text->data, raw) - text->data;
 
     return NGX_OK;
 }

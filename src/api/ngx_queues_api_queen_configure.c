@@ -133,7 +133,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_configure_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string("/api/v1/configure"),
-      ngx_string("queen.configure"),
+      ngx_string("QueenConfigure"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.use.configure"),
       NGX_QUEUES_API_ANY_BODY,
@@ -142,7 +142,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_configure_routes[] = {
 
     { NGX_HTTP_DELETE,
       ngx_string("/api/v1/resources/queues/{queue}"),
-      ngx_string("queen.deleteQueue"),
+      ngx_string("QueenDeleteQueue"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.admin.deleteQueue"),
       NGX_QUEUES_API_NO_BODY,
@@ -187,18 +187,15 @@ ngx_queues_api_queen_configure_read(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t
         values[NGX_QUEUES_API_QUEEN_CONFIGURE_NMEMBERS];
 
-    if (ngx_queues_api_body(api, 0, &body) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    ngx_queues_api_queen_members(&body, ngx_queues_api_queen_configure_names,
-                                 NGX_QUEUES_API_QUEEN_CONFIGURE_NMEMBERS,
-                                 values);
-
-    if (ngx_queues_api_queen_string(api,
+    if (ngx_queues_api_body(api, 0, &body) != NGX_OK
+        || ngx_queues_api_queen_members(api, &body,
+                              ngx_queues_api_queen_configure_names,
+                              NGX_QUEUES_API_QUEEN_CONFIGURE_NMEMBERS, values)
+           != NGX_OK
+        || ngx_queues_api_queen_string(api,
                               &values[NGX_QUEUES_API_QUEEN_CONFIGURE_QUEUE],
                               "queue", &ctx->queue)
-        != NGX_OK
+           != NGX_OK
         || ngx_queues_api_queen_string(api,
                               &values[NGX_QUEUES_API_QUEEN_CONFIGURE_SPACE],
                               "namespace", &ctx->space)
@@ -250,8 +247,13 @@ ngx_queues_api_queen_options(ngx_queues_api_t *api,
     ngx_queues_api_queen_out_t     out;
     ngx_queues_base_json_value_t   values[NGX_QUEUES_API_QUEEN_NOPTIONS];
 
-    ngx_queues_api_queen_members(object, ngx_queues_api_queen_option_names,
-                                 NGX_QUEUES_API_QUEEN_NOPTIONS, values);
+    if (ngx_queues_api_queen_members(api, object,
+                                     ngx_queues_api_queen_option_names,
+                                     NGX_QUEUES_API_QUEEN_NOPTIONS, values)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     ngx_queues_api_queen_open(api, &out);
     ngx_queues_api_queen_write(&out, "{");
@@ -330,6 +332,25 @@ ngx_queues_api_queen_option(ngx_queues_api_t *api, ngx_uint_t i,
                          "%V must be an integer from 0 to %L", &name, max);
 
     return NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_queues_api_queen_defaults(ngx_queues_api_t *api, ngx_str_t *options)
+{
+    ngx_queues_base_json_value_t       none;
+    ngx_queues_api_queen_configure_t   ctx;
+
+    none.type = NGX_QUEUES_BASE_JSON_OBJECT;
+    ngx_str_set(&none.raw, "{}");
+
+    if (ngx_queues_api_queen_options(api, &none, &ctx) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    *options = ctx.options;
+
+    return NGX_OK;
 }
 
 

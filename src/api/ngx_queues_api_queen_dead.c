@@ -51,7 +51,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_dead_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string("/api/v1/dlq"),
-      ngx_string("queen.deadLetters"),
+      ngx_string("QueenDeadLetters"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.read.deadLetters"),
       NGX_QUEUES_API_NO_BODY,
@@ -60,7 +60,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_dead_routes[] = {
 
     { NGX_HTTP_DELETE,
       ngx_string("/api/v1/dlq"),
-      ngx_string("queen.purgeDeadLetters"),
+      ngx_string("QueenPurgeDeadLetters"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.admin.purgeDeadLetters"),
       NGX_QUEUES_API_NO_BODY,

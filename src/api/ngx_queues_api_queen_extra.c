@@ -2,6 +2,14 @@
 #include "ngx_queues_api_queen_extra.h"
 
 
+typedef enum {
+    NGX_QUEUES_API_QUEEN_PAGE_LIMIT = 0,
+    NGX_QUEUES_API_QUEEN_PAGE_OFFSET,
+    NGX_QUEUES_API_QUEEN_PAGE_AFTER,
+    NGX_QUEUES_API_QUEEN_PAGE_NPARAMETERS
+} ngx_queues_api_queen_page_parameter_e;
+
+
 typedef struct {
     ngx_queues_api_t                *api;
     ngx_queues_api_queen_answer_pt   answer;
@@ -124,6 +132,45 @@ ngx_queues_api_queen_number(ngx_queues_api_t *api, const ngx_str_t *name,
 
 
 ngx_int_t
+ngx_queues_api_queen_page(ngx_queues_api_t *api, uint64_t limit,
+    uint64_t max, ngx_queues_api_queen_page_t *page)
+{
+    ngx_str_t  values[NGX_QUEUES_API_QUEEN_PAGE_NPARAMETERS];
+
+    static const ngx_str_t  names[] = {
+        ngx_string("limit"),
+        ngx_string("offset"),
+        ngx_string("after")
+    };
+
+    page->limit = limit;
+    page->offset = 0;
+
+    if (ngx_queues_api_queen_query(api, names,
+                               NGX_QUEUES_API_QUEEN_PAGE_NPARAMETERS, values)
+        != NGX_OK
+        || ngx_queues_api_queen_number(api,
+                                   &names[NGX_QUEUES_API_QUEEN_PAGE_LIMIT],
+                                   &values[NGX_QUEUES_API_QUEEN_PAGE_LIMIT],
+                                   1, max, &page->limit)
+           != NGX_OK
+        || ngx_queues_api_queen_number(api,
+                                   &names[NGX_QUEUES_API_QUEEN_PAGE_OFFSET],
+                                   &values[NGX_QUEUES_API_QUEEN_PAGE_OFFSET],
+                                   0, NGX_QUEUES_API_QUEEN_OFFSET_MAX,
+                                   &page->offset)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_queues_api_queen_word(api, "after",
+                                     &values[NGX_QUEUES_API_QUEEN_PAGE_AFTER],
+                                     &page->after);
+}
+
+
+ngx_int_t
 ngx_queues_api_queen_any(ngx_queues_api_t *api)
 {
     if (api->scope == NGX_QUEUES_BASE_GLOB_ALL) {
@@ -144,6 +191,50 @@ ngx_queues_api_queen_of(ngx_queues_api_t *api, ngx_str_t *queue)
     }
 
     return ngx_queues_api_queen_any(api);
+}
+
+
+uint64_t
+ngx_queues_api_queen_now(void)
+{
+    ngx_time_t  *tp;
+
+    tp = ngx_timeofday();
+
+    return (uint64_t) tp->sec * 1000 + tp->msec;
+}
+
+
+void
+ngx_queues_api_queen_sum(ngx_queues_api_t *api, ngx_str_t *after,
+    ngx_queues_api_queen_answer_pt answer)
+{
+    ngx_str_t                none;
+    ngx_queues_store_logs_t  call;
+
+    ngx_str_set(&none, "");
+
+    ngx_queues_store_logs_init(&call, NGX_QUEUES_STORE_LOGS_OVERVIEW);
+    ngx_queues_store_logs_text(&call, after ? after : &none);
+
+    ngx_queues_api_queen_start(api, &call, answer);
+}
+
+
+/* labels are those of the project in each call */
+
+ngx_uint_t
+ngx_queues_api_queen_summed(ngx_queues_store_result_t *result,
+    uint64_t *sums)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_QUEUES_STORE_OF_SUM_NCOLUMNS; i++) {
+        sums[i] = result->values[i].number
+                  + (i < NGX_QUEUES_STORE_OF_SUM_SPACES ? sums[i] : 0);
+    }
+
+    return result->values[NGX_QUEUES_STORE_OF_SUM_MORE].text.len != 0;
 }
 
 

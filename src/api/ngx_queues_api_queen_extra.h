@@ -26,6 +26,25 @@ typedef struct {
 } ngx_queues_api_queen_out_t;
 
 
+/* of a list */
+typedef struct {
+    uint64_t                      limit;
+    uint64_t                      offset;
+    ngx_str_t                     after;     /* canonical; empty: none */
+} ngx_queues_api_queen_page_t;
+
+
+/* what becomes of a message */
+typedef struct {
+    ngx_uint_t                    dead;      /* it has dead letters */
+    ngx_uint_t                    queue_mode;  /* that is used */
+    uint64_t                      committed; /* by the queue mode */
+    uint64_t                      expiry;    /* of its lease, 0: none */
+    uint64_t                      groups;    /* beside the queue mode */
+    uint64_t                      passed;    /* how many have consumed it */
+} ngx_queues_api_queen_state_t;
+
+
 /* the outcome was OK, the request is there */
 typedef void (*ngx_queues_api_queen_answer_pt)(ngx_queues_api_t *api,
     ngx_queues_store_result_t *result);
@@ -38,6 +57,13 @@ extern const ngx_queues_api_route_t  ngx_queues_api_queen_configure_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_queen_dead_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_queen_groups_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_queen_seek_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_queues_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_labels_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_messages_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_message_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_traces_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_maintenance_routes[];
+extern const ngx_queues_api_route_t  ngx_queues_api_queen_metrics_routes[];
 
 
 /*
@@ -66,6 +92,13 @@ ngx_int_t ngx_queues_api_queen_any(ngx_queues_api_t *api);
 /* The same for what is of a queue where that is named. */
 ngx_int_t ngx_queues_api_queen_of(ngx_queues_api_t *api, ngx_str_t *queue);
 
+/*
+ * "limit", "offset" and "after" of a list, as far as its call takes them; limit
+ * is what it is where nothing is said.
+ */
+ngx_int_t ngx_queues_api_queen_page(ngx_queues_api_t *api, uint64_t limit,
+    uint64_t max, ngx_queues_api_queen_page_t *page);
+
 /* The partition in the path; 404 for what is none. */
 ngx_int_t ngx_queues_api_queen_partition(ngx_queues_api_t *api,
     ngx_queues_store_lane_t *lane);
@@ -73,6 +106,35 @@ ngx_int_t ngx_queues_api_queen_partition(ngx_queues_api_t *api,
 /* A partition of a reply. */
 void ngx_queues_api_queen_lane(ngx_queues_store_value_t *id,
     ngx_queues_store_value_t *l, ngx_queues_store_lane_t *lane);
+
+/* A word for it all, and one for the queue mode, empty where it is not used. */
+void ngx_queues_api_queen_state(ngx_queues_api_queen_state_t *state,
+    uint64_t offset, ngx_str_t *status, ngx_str_t *own);
+
+/* Writes who consumes: {"hasQueueMode", "busGroupsCount", "type"}. */
+void ngx_queues_api_queen_mode(ngx_queues_api_queen_out_t *out,
+    ngx_uint_t queue_mode, uint64_t groups);
+
+/* Counts an answer for the metrics. */
+void ngx_queues_api_queen_count_answer(ngx_queues_api_t *api,
+    ngx_uint_t status);
+
+/* ms since 1970, by the worker's clock. */
+uint64_t ngx_queues_api_queen_now(void);
+
+/* The options of a queue that was not configured; NGX_ERROR after an answer. */
+ngx_int_t ngx_queues_api_queen_defaults(ngx_queues_api_t *api,
+    ngx_str_t *options);
+
+/*
+ * Sums over the queues of a project, which take several calls where they are
+ * many: summed() adds the columns of one, and says whether another one follows,
+ * after the queue so named.
+ */
+void ngx_queues_api_queen_sum(ngx_queues_api_t *api, ngx_str_t *after,
+    ngx_queues_api_queen_answer_pt answer);
+ngx_uint_t ngx_queues_api_queen_summed(ngx_queues_store_result_t *result,
+    uint64_t *sums);
 
 /* Starts a call of the store. */
 void ngx_queues_api_queen_start(ngx_queues_api_t *api,

@@ -50,7 +50,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_groups_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string("/api/v1/consumer-groups"),
-      ngx_string("queen.groups"),
+      ngx_string("QueenGroups"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.read.groups"),
       NGX_QUEUES_API_NO_BODY,
@@ -61,7 +61,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_groups_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string("/api/v1/consumer-groups/lagging"),
-      ngx_string("queen.lagging"),
+      ngx_string("QueenLagging"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.read.groups"),
       NGX_QUEUES_API_NO_BODY,
@@ -70,7 +70,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_groups_routes[] = {
 
     { NGX_HTTP_GET,
       ngx_string("/api/v1/consumer-groups/{group}"),
-      ngx_string("queen.group"),
+      ngx_string("QueenGroup"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.read.groups"),
       NGX_QUEUES_API_NO_BODY,
@@ -400,11 +400,9 @@ ngx_queues_api_queen_group_lane(ngx_queues_api_queen_out_t *out,
 static uint64_t
 ngx_queues_api_queen_group_late(ngx_queues_store_value_t *oldest)
 {
-    uint64_t     now;
-    ngx_time_t  *tp;
+    uint64_t  now;
 
-    tp = ngx_timeofday();
-    now = (uint64_t) tp->sec * 1000 + tp->msec;
+    now = ngx_queues_api_queen_now();
 
     return oldest->none || oldest->number > now
            ? 0 : (now - oldest->number) / 1000;

@@ -78,8 +78,8 @@ ngx_queues_api_queen_extend_seconds(ngx_queues_api_t *api)
         return NGX_QUEUES_API_QUEEN_EXTENSION;
     }
 
-    ngx_queues_api_queen_members(&body, ngx_queues_api_queen_extend_names, 1,
-                                 &value);
+    (void) ngx_queues_api_queen_read(&body, ngx_queues_api_queen_extend_names,
+                                     1, &value);
 
     if (value.type != NGX_QUEUES_BASE_JSON_NUMBER) {
         return NGX_QUEUES_API_QUEEN_EXTENSION;

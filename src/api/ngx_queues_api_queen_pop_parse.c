@@ -1,5 +1,6 @@
 
 #include "ngx_queues_api_queen_pop.h"
+#include "ngx_queues_api_queen_extra.h"
 
 
 #define NGX_QUEUES_API_QUEEN_TIMEOUT      30000       /* ms */
@@ -22,15 +23,10 @@ typedef enum {
 } ngx_queues_api_queen_pop_parameter_e;
 
 
-static ngx_int_t ngx_queues_api_queen_pop_query(ngx_queues_api_t *api,
-    ngx_str_t *values);
 static ngx_int_t ngx_queues_api_queen_pop_place(ngx_queues_api_t *api,
     ngx_str_t *values, ngx_queues_store_log_pop_t *pop);
 static ngx_int_t ngx_queues_api_queen_pop_numbers(ngx_queues_api_t *api,
     ngx_str_t *values, ngx_queues_api_queen_pop_t *ctx);
-static ngx_int_t ngx_queues_api_queen_pop_number(ngx_queues_api_t *api,
-    ngx_str_t *values, ngx_uint_t which, int64_t min, int64_t max,
-    int64_t *n);
 static void ngx_queues_api_queen_pop_from(ngx_str_t *values,
     ngx_queues_store_log_pop_t *pop);
 static ngx_uint_t ngx_queues_api_queen_pop_is(ngx_str_t *value,
@@ -62,7 +58,10 @@ ngx_queues_api_queen_pop_parse(ngx_queues_api_t *api,
 
     pop = &ctx->pop;
 
-    if (ngx_queues_api_queen_pop_query(api, values) != NGX_OK
+    if (ngx_queues_api_queen_query(api, ngx_queues_api_queen_pop_names,
+                                   NGX_QUEUES_API_QUEEN_POP_NPARAMETERS,
+                                   values)
+        != NGX_OK
         || ngx_queues_api_queen_pop_place(api, values, pop) != NGX_OK
         || ngx_queues_api_queen_pop_numbers(api, values, ctx) != NGX_OK)
     {
@@ -86,57 +85,6 @@ ngx_queues_api_queen_pop_parse(ngx_queues_api_t *api,
     ngx_queues_api_queen_pop_from(values, pop);
 
     return ngx_queues_api_queen_text(api, value, "consumerGroup", &pop->group);
-}
-
-
-/* what is not known is passed over, of several of one name the first counts */
-
-static ngx_int_t
-ngx_queues_api_queen_pop_query(ngx_queues_api_t *api, ngx_str_t *values)
-{
-    u_char                   *buf;
-    ngx_int_t                 rc;
-    ngx_str_t                 name, value, *args;
-    ngx_uint_t                i;
-    ngx_queues_base_query_t   query;
-
-    ngx_memzero(values,
-                NGX_QUEUES_API_QUEEN_POP_NPARAMETERS * sizeof(ngx_str_t));
-
-    args = &api->op->request->args;
-
-    buf = ngx_pnalloc(api->op->pool, args->len + 1);
-    if (buf == NULL) {
-        ngx_queues_api_no_memory(api);
-        return NGX_ERROR;
-    }
-
-    ngx_queues_base_query_open(&query, args, buf);
-
-    while ((rc = ngx_queues_base_query_next(&query, &name, &value))
-           == NGX_OK)
-    {
-        for (i = 0; i < NGX_QUEUES_API_QUEEN_POP_NPARAMETERS; i++) {
-
-            if (values[i].data == NULL
-                && name.len == ngx_queues_api_queen_pop_names[i].len
-                && ngx_memcmp(name.data,
-                              ngx_queues_api_queen_pop_names[i].data, name.len)
-                   == 0)
-            {
-                values[i] = value;
-                break;
-            }
-        }
-    }
-
-    if (rc == NGX_ERROR) {
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                             "the query is not well-formed");
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
 }
 
 
@@ -196,28 +144,35 @@ static ngx_int_t
 ngx_queues_api_queen_pop_numbers(ngx_queues_api_t *api, ngx_str_t *values,
     ngx_queues_api_queen_pop_t *ctx)
 {
-    int64_t     batch, lanes, timeout, seconds;
-    ngx_str_t  *wait;
+    uint64_t          batch, lanes, timeout, seconds;
+    ngx_str_t        *wait;
+    const ngx_str_t  *names;
 
     batch = 1;
     lanes = 1;
     timeout = NGX_QUEUES_API_QUEEN_TIMEOUT;
     seconds = 0;
 
-    if (ngx_queues_api_queen_pop_number(api, values,
-                                  NGX_QUEUES_API_QUEEN_POP_BATCH, 1,
+    names = ngx_queues_api_queen_pop_names;
+
+    if (ngx_queues_api_queen_number(api,
+                                  &names[NGX_QUEUES_API_QUEEN_POP_BATCH],
+                                  &values[NGX_QUEUES_API_QUEEN_POP_BATCH], 1,
                                   NGX_QUEUES_STORE_LOG_POPS, &batch)
         != NGX_OK
-        || ngx_queues_api_queen_pop_number(api, values,
-                                  NGX_QUEUES_API_QUEEN_POP_PARTITIONS, 1,
-                                  NGX_QUEUES_STORE_LOG_POPS, &lanes)
+        || ngx_queues_api_queen_number(api,
+                                  &names[NGX_QUEUES_API_QUEEN_POP_PARTITIONS],
+                                  &values[NGX_QUEUES_API_QUEEN_POP_PARTITIONS],
+                                  1, NGX_QUEUES_STORE_LOG_POPS, &lanes)
            != NGX_OK
-        || ngx_queues_api_queen_pop_number(api, values,
-                                  NGX_QUEUES_API_QUEEN_POP_TIMEOUT, 0,
+        || ngx_queues_api_queen_number(api,
+                                  &names[NGX_QUEUES_API_QUEEN_POP_TIMEOUT],
+                                  &values[NGX_QUEUES_API_QUEEN_POP_TIMEOUT], 0,
                                   NGX_QUEUES_API_QUEEN_TIMEOUT_MAX, &timeout)
            != NGX_OK
-        || ngx_queues_api_queen_pop_number(api, values,
-                                  NGX_QUEUES_API_QUEEN_POP_LEASE, 0,
+        || ngx_queues_api_queen_number(api,
+                                  &names[NGX_QUEUES_API_QUEEN_POP_LEASE],
+                                  &values[NGX_QUEUES_API_QUEEN_POP_LEASE], 0,
                                   NGX_QUEUES_API_QUEEN_LEASE_MAX, &seconds)
            != NGX_OK)
     {
@@ -234,63 +189,8 @@ ngx_queues_api_queen_pop_numbers(ngx_queues_api_t *api, ngx_str_t *values,
 
     ctx->pop.batch = (ngx_uint_t) batch;
     ctx->pop.lanes = ctx->pop.lane.data ? 1 : (ngx_uint_t) lanes;
-    ctx->pop.seconds = seconds ? seconds : -1;
+    ctx->pop.seconds = seconds ? (int64_t) seconds : -1;
     ctx->pop.wait = (ctx->timeout != 0);
-
-    return NGX_OK;
-}
-
-
-/* a number that is out of range is the next one that is not */
-
-static ngx_int_t
-ngx_queues_api_queen_pop_number(ngx_queues_api_t *api, ngx_str_t *values,
-    ngx_uint_t which, int64_t min, int64_t max, int64_t *n)
-{
-    uint64_t    number;
-    ngx_str_t   digits, name;
-    ngx_uint_t  i, negative;
-
-    digits = values[which];
-
-    if (digits.len == 0) {
-        return NGX_OK;
-    }
-
-    negative = (digits.data[0] == '-');
-
-    if (negative) {
-        digits.data++;
-        digits.len--;
-    }
-
-    for (i = 0; i < digits.len; i++) {
-        if (digits.data[i] < '0' || digits.data[i] > '9') {
-            break;
-        }
-    }
-
-    if (digits.len == 0 || i != digits.len) {
-        name = ngx_queues_api_queen_pop_names[which];
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                             "%V must be an integer", &name);
-        return NGX_ERROR;
-    }
-
-    if (negative) {
-        *n = min;
-        return NGX_OK;
-    }
-
-    /* what has too many digits is large */
-
-    if (ngx_queues_base_decimal_parse(&digits, &number) != NGX_OK
-        || number > (uint64_t) max)
-    {
-        number = max;
-    }
-
-    *n = ngx_max((int64_t) number, min);
 
     return NGX_OK;
 }

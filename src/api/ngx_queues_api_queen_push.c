@@ -27,7 +27,6 @@ static ngx_int_t ngx_queues_api_queen_payload(ngx_queues_api_t *api,
     ngx_str_t *payload);
 
 
-
 static const ngx_str_t  ngx_queues_api_queen_push_names[] = {
     ngx_string("items")
 };
@@ -232,15 +231,16 @@ ngx_queues_api_queen_item(ngx_queues_api_t *api,
         return NGX_ERROR;
     }
 
-    ngx_queues_api_queen_members(value, ngx_queues_api_queen_item_names,
-                                 NGX_QUEUES_API_QUEEN_ITEM_NMEMBERS, values);
-
     ngx_str_set(&item->lane, "Default");
 
-    if (ngx_queues_api_queen_string(api,
+    if (ngx_queues_api_queen_members(api, value,
+                              ngx_queues_api_queen_item_names,
+                              NGX_QUEUES_API_QUEEN_ITEM_NMEMBERS, values)
+        != NGX_OK
+        || ngx_queues_api_queen_string(api,
                               &values[NGX_QUEUES_API_QUEEN_ITEM_QUEUE],
                               "queue", &item->queue)
-        != NGX_OK
+           != NGX_OK
         || ngx_queues_api_queen_string(api,
                               &values[NGX_QUEUES_API_QUEEN_ITEM_PARTITION],
                               "partition", &item->lane)
@@ -275,6 +275,8 @@ ngx_queues_api_queen_item(ngx_queues_api_t *api,
     if (item->id.len) {
         return NGX_OK;
     }
+
+    item->made = 1;
 
     return ngx_queues_api_queen_uuid(api, &item->id);
 }

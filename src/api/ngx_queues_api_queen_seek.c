@@ -60,7 +60,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_seek_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string("/api/v1/consumer-groups/{group}/subscription"),
-      ngx_string("queen.subscription"),
+      ngx_string("QueenSubscription"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.use.subscription"),
       NGX_QUEUES_API_ANY_BODY,
@@ -69,7 +69,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_seek_routes[] = {
 
     { NGX_HTTP_POST,
       ngx_string("/api/v1/consumer-groups/{group}/queues/{queue}/seek"),
-      ngx_string("queen.seek"),
+      ngx_string("QueenSeek"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.use.seek"),
       NGX_QUEUES_API_ANY_BODY,
@@ -79,7 +79,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_seek_routes[] = {
     { NGX_HTTP_POST,
       ngx_string("/api/v1/consumer-groups/{group}/queues/{queue}"
                  "/partitions/{partition}/seek"),
-      ngx_string("queen.seek"),
+      ngx_string("QueenSeek"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.use.seek"),
       NGX_QUEUES_API_ANY_BODY,
@@ -88,7 +88,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_seek_routes[] = {
 
     { NGX_HTTP_DELETE,
       ngx_string("/api/v1/consumer-groups/{group}"),
-      ngx_string("queen.deleteGroup"),
+      ngx_string("QueenDeleteGroup"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.admin.deleteGroup"),
       NGX_QUEUES_API_NO_BODY,
@@ -97,7 +97,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_seek_routes[] = {
 
     { NGX_HTTP_DELETE,
       ngx_string("/api/v1/consumer-groups/{group}/queues/{queue}"),
-      ngx_string("queen.deleteGroup"),
+      ngx_string("QueenDeleteGroup"),
       NGX_QUEUES_CONF_QUEEN,
       ngx_string("queen.admin.deleteGroup"),
       NGX_QUEUES_API_NO_BODY,
@@ -228,12 +228,15 @@ ngx_queues_api_queen_seek_read(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t   body, *end, *moment;
     ngx_queues_base_json_value_t   values[NGX_QUEUES_API_QUEEN_SEEK_NMEMBERS];
 
-    if (ngx_queues_api_body(api, 1, &body) != NGX_OK) {
+    if (ngx_queues_api_body(api, 1, &body) != NGX_OK
+        || ngx_queues_api_queen_members(api, &body,
+                                        ngx_queues_api_queen_seek_names,
+                                        NGX_QUEUES_API_QUEEN_SEEK_NMEMBERS,
+                                        values)
+           != NGX_OK)
+    {
         return NGX_ERROR;
     }
-
-    ngx_queues_api_queen_members(&body, ngx_queues_api_queen_seek_names,
-                                 NGX_QUEUES_API_QUEEN_SEEK_NMEMBERS, values);
 
     end = &values[NGX_QUEUES_API_QUEEN_SEEK_END];
     moment = &values[NGX_QUEUES_API_QUEEN_SEEK_TIME];

@@ -29,6 +29,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
     ngx_queues_api_queues_names,
     ngx_queues_api_queues_error,
     ngx_queues_api_queues_headers,
+    NULL,
     0
 };
 

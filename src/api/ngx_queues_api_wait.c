@@ -11,9 +11,9 @@
 
 
 /*
- * Once the project's channel is joined, a hint for all of it finds the operation
- * parked; while it is not, because the link is away or Redis refuses it, who
- * waits looks now and then.
+ * Once the project's channel is joined, a hint for all of it finds the
+ * operation parked; while it is not, because the link is away or Redis refuses
+ * it, who waits looks now and then.
  */
 
 int64_t

@@ -123,6 +123,12 @@ size_t ngx_queues_base_json_escape_length(ngx_str_t *text);
  */
 u_char *ngx_queues_base_json_escape(u_char *p, ngx_str_t *text);
 
+/*
+ * Writes a checked string in the one way that all its spellings have in common,
+ * no longer than it is.  Returns the end.
+ */
+u_char *ngx_queues_base_json_canonical(u_char *p, ngx_str_t *raw);
+
 
 #pragma GCC visibility pop
 

@@ -17,6 +17,7 @@ static u_char *ngx_queues_base_json_read_escape(u_char *p, u_char *last,
     uint32_t *c);
 static uint32_t ngx_queues_base_json_read_hex(u_char *p);
 static u_char *ngx_queues_base_json_write_char(u_char *p, uint32_t c);
+static u_char *ngx_queues_base_json_write_escape(u_char *p, uint32_t c);
 static size_t ngx_queues_base_json_escape_char(u_char *p, u_char **text,
     u_char *last);
 
@@ -140,6 +141,35 @@ ngx_queues_base_json_escape(u_char *p, ngx_str_t *text)
 
     while (src < last) {
         p += ngx_queues_base_json_escape_char(p, &src, last);
+    }
+
+    return p;
+}
+
+
+/* half of a surrogate pair has no UTF-8: it stays the escape that it was */
+
+u_char *
+ngx_queues_base_json_canonical(u_char *p, ngx_str_t *raw)
+{
+    u_char    *src, *last, *text, *end;
+    u_char     scratch[NGX_QUEUES_BASE_JSON_ESCAPE_MAX];
+    uint32_t   c;
+
+    src = raw->data;
+    last = src + raw->len;
+
+    while (src < last) {
+        src = ngx_queues_base_json_read_char(src, last, &c);
+
+        if ((c & 0xfffff800) == 0xd800) {
+            p = ngx_queues_base_json_write_escape(p, c);
+            continue;
+        }
+
+        text = scratch;
+        end = ngx_queues_base_json_write_char(scratch, c);
+        p += ngx_queues_base_json_escape_char(p, &text, end);
     }
 
     return p;
@@ -278,6 +308,23 @@ ngx_queues_base_json_write_char(u_char *p, uint32_t c)
 }
 
 
+static u_char *
+ngx_queues_base_json_write_escape(u_char *p, uint32_t c)
+{
+    ngx_int_t            shift;
+    static const u_char  hex[] = "0123456789abcdef";
+
+    *p++ = '\\';
+    *p++ = 'u';
+
+    for (shift = 12; shift >= 0; shift -= 4) {
+        *p++ = hex[c >> shift & 0x0f];
+    }
+
+    return p;
+}
+
+
 /*
  * Writes the next character of *text, at most NGX_QUEUES_BASE_JSON_ESCAPE_MAX
  * bytes, moves *text behind it and returns how many were written.
@@ -288,7 +335,6 @@ ngx_queues_base_json_escape_char(u_char *p, u_char **text, u_char *last)
 {
     u_char              *src;
     size_t               n;
-    static const u_char  hex[] = "0123456789abcdef";
     static const u_char  letters[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
 
     src = *text;
@@ -309,10 +355,7 @@ ngx_queues_base_json_escape_char(u_char *p, u_char **text, u_char *last)
             return 2;
         }
 
-        p[2] = '0';
-        p[3] = '0';
-        p[4] = hex[*src >> 4];
-        p[5] = hex[*src & 0x0f];
+        (void) ngx_queues_base_json_write_escape(p, *src);
         return 6;
     }
 

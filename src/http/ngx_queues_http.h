@@ -86,6 +86,8 @@ struct ngx_queues_http_op_s {
     /* the request is over and no byte of its answer was written */
     ngx_queues_http_op_pt          lost;
 
+    ngx_str_t                      type;      /* of the answer; empty: JSON */
+
     off_t                          sent;
     ngx_uint_t                     holds;
     ngx_queues_http_wait_t         wait;
@@ -181,11 +183,11 @@ void ngx_queues_http_look(ngx_queues_http_op_t *op);
 /*
  * Parks an operation in a line of a queue until something may be receivable
  * there or ms have passed.  part: a text, perhaps empty, that those have in
- * common to whom the same is receivable: they stand in one line.  next: in how many ms something becomes receivable
- * by itself, -1: nothing does.  try starts another receive, whose outcome is
- * told by ngx_queues_http_tried(), or returns NGX_ERROR.  end answers an
- * operation whose time is over, early when the worker exits.  NGX_ERROR when
- * out of memory: the operation is not parked.
+ * common to whom the same is receivable: they stand in one line.  next: in how
+ * many ms something becomes receivable by itself, -1: nothing does.  try starts
+ * another receive, whose outcome is told by ngx_queues_http_tried(), or returns
+ * NGX_ERROR.  end answers an operation whose time is over, early when the
+ * worker exits.  NGX_ERROR when out of memory: the operation is not parked.
  */
 ngx_int_t ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
     ngx_str_t *queue, ngx_str_t *part, ngx_msec_t ms, int64_t next,

@@ -5,7 +5,7 @@
 
 
 static ngx_int_t ngx_queues_http_send(ngx_http_request_t *r,
-    ngx_uint_t status, ngx_str_t *body);
+    ngx_uint_t status, ngx_str_t *type, ngx_str_t *body);
 
 
 void
@@ -27,7 +27,8 @@ ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
         ngx_http_set_log_request(c->log, r);
     }
 
-    ngx_queues_http_finalize(op, ngx_queues_http_send(r, status, body));
+    ngx_queues_http_finalize(op, ngx_queues_http_send(r, status,
+                                                      &op->type, body));
 }
 
 
@@ -61,7 +62,7 @@ ngx_queues_http_abandon(ngx_queues_http_op_t *op)
 
 static ngx_int_t
 ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
-    ngx_str_t *body)
+    ngx_str_t *type, ngx_str_t *body)
 {
     ngx_int_t     rc;
     ngx_buf_t    *b;
@@ -89,7 +90,12 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
         r->header_only = 1;
 
     } else {
-        ngx_str_set(&r->headers_out.content_type, "application/json");
+        r->headers_out.content_type = *type;
+
+        if (type->len == 0) {
+            ngx_str_set(&r->headers_out.content_type, "application/json");
+        }
+
         r->headers_out.content_type_len = r->headers_out.content_type.len;
         r->headers_out.content_type_lowcase = NULL;
     }

@@ -12,7 +12,7 @@
 
 
 /* to be increased with every change of what follows */
-#define NGX_QUEUES_STAT_LAYOUT        2
+#define NGX_QUEUES_STAT_LAYOUT        3
 
 #define NGX_QUEUES_STAT_ADDRESS_SIZE  16
 #define NGX_QUEUES_STAT_SETS          2048
@@ -52,6 +52,8 @@ typedef struct {
     u_char                        secret[NGX_QUEUES_BASE_SIPHASH_KEY];
     ngx_queues_stat_slot_t       *slots;      /* sets of RATE_WAYS */
     ngx_uint_t                    nsets;
+
+    ngx_queues_stat_counts_t      counts;
 } ngx_queues_stat_zone_t;
 
 

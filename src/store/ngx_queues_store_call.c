@@ -44,8 +44,10 @@ static ngx_queues_store_error_t  ngx_queues_store_errors[] = {
     { ngx_string("NOSUB"), NGX_QUEUES_STORE_NO_SUBSCRIPTION },
     { ngx_string("SUBEXISTS"), NGX_QUEUES_STORE_SUBSCRIPTION_EXISTS },
     { ngx_string("SEAL"), NGX_QUEUES_STORE_LOG_SEAL },
+    { ngx_string("GROUPS"), NGX_QUEUES_STORE_TOO_MANY_GROUPS },
     { ngx_string("NOLANE"), NGX_QUEUES_STORE_NO_LANE },
     { ngx_string("NOMESSAGE"), NGX_QUEUES_STORE_NO_MESSAGE },
+    { ngx_string("GROUPS"), NGX_QUEUES_STORE_LOG_GROUPS },
     { ngx_null_string, NGX_QUEUES_STORE_OK }
 };
 

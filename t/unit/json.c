@@ -568,6 +568,50 @@ unit_members(void)
 }
 
 
+/* as a name is kept, whatever its spelling */
+
+static struct {
+    ngx_str_t   raw;
+    ngx_str_t   text;
+} unit_canonical_strings[] = {
+    { ngx_string(""), ngx_string("") },
+    { ngx_string("a\\/\\u0062\\u0022\\\\"), ngx_string("a/b\\\"\\\\") },
+    { ngx_string("\\u0000\\u0009\\u001F\\u007f"),
+      ngx_string("\\u0000\\t\\u001f\x7f") },
+    { ngx_string("\\u00e9\xc3\xa9\\uD83D\\uDE00"),
+      ngx_string("\xc3\xa9\xc3\xa9\xf0\x9f\x98\x80") },
+    { ngx_string("\\uD800"), ngx_string("\\ud800") },
+    { ngx_string("a\\udc00\\ud83d\\ud83d\\ude00"),
+      ngx_string("a\\udc00\\ud83d\xf0\x9f\x98\x80") },
+    { ngx_string("\\ufffd"), ngx_string("\xef\xbf\xbd") }
+};
+
+
+static void
+unit_canonical(void)
+{
+    u_char      *p, *end;
+    ngx_str_t    raw, *expected;
+    ngx_uint_t   i;
+
+    for (i = 0; i < UNIT_ROWS(unit_canonical_strings); i++) {
+        expected = &unit_canonical_strings[i].text;
+
+        raw = unit_copy(&unit_canonical_strings[i].raw);
+        p = malloc(raw.len + 1);
+
+        end = ngx_queues_base_json_canonical(p, &raw);
+
+        unit_ok((size_t) (end - p) == expected->len
+                && memcmp(p, expected->data, expected->len) == 0,
+                "canonical", &unit_canonical_strings[i].raw);
+
+        free(raw.data);
+        free(p);
+    }
+}
+
+
 static struct {
     ngx_str_t   raw;
     ngx_str_t   decoded;
@@ -880,6 +924,7 @@ main(void)
     unit_depths();
     unit_large();
     unit_members();
+    unit_canonical();
     unit_decoding();
     unit_comparing();
     unit_integer_table();

@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+
+# Metrics: what a node has counted, as JSON and for Prometheus, for everyone,
+# also while the store is away.
+
+use strict;
+use warnings;
+
+use Test::More;
+
+use NgxQueues::Queen;
+use NgxQueues::Wait;
+
+my $s = NgxQueues::Queen::server(workers => 2);
+my $q = NgxQueues::Queen->new($s);
+my $c = $q->client;
+
+my @lines = (qr/# HELP [a-z_]+ .*/, qr/# TYPE [a-z_]+ (?:counter|gauge)/,
+             qr/[a-z_]+(?:\{[a-z]+="[a-z0-9]+"(?:,[a-z]+="[a-z0-9]+")*\})? \d+/);
+
+sub scrape {
+    my $r = $c->get('/metrics/prometheus');
+
+    is($r->{status}, 200, 'a scrape');
+
+    return $r;
+}
+
+sub value {
+    my ($r, $name) = @_;
+
+    return $r->{body} =~ /^\Q$name\E (\d+)$/m ? $1 : undef;
+}
+
+my $r = scrape();
+
+is($r->{headers}{'content-type'}, 'text/plain; version=0.0.4', 'its type');
+is_deeply([grep { my $line = $_; !grep { $line =~ /^$_$/ } @lines }
+           split /\n/, $r->{body}], [], 'each line is as it should be');
+like($r->{body}, qr/\n\z/, 'the last one, too');
+
+my (%type, @untyped);
+
+for (split /\n/, $r->{body}) {
+    $type{$1} = 1 if /^# TYPE (\S+)/;
+    push @untyped, $_ if /^(queen_\w+)/ && !$type{$1};
+}
+
+is_deeply(\@untyped, [], 'each has its type before');
+is(value($r, 'queen_up'), 1, 'the store answers');
+is(value($r, 'queen_messages_pushed_total'), 0, 'nothing was pushed');
+
+$q->push('a', 1 .. 5);
+$q->pop('a', batch => 3);
+$q->pop('none');
+$q->post('push', '{');
+$q->ack([{ transactionId => 't', partitionId => 'x', consumerGroup => undef }]);
+$q->get('resources/queues');
+$q->get('none');
+scrape();
+$r = scrape();
+is(value($r, 'queen_messages_pushed_total'), 5, 'pushed');
+is(value($r, 'queen_messages_popped_total'), 3, 'popped');
+is(value($r, 'queen_requests_total{call="push",code="2xx"}'), 1, 'pushes');
+is(value($r, 'queen_requests_total{call="push",code="4xx"}'), 1, 'refused ones');
+is(value($r, 'queen_requests_total{call="pop",code="2xx"}'), 2, 'pops');
+is(value($r, 'queen_requests_total{call="ack",code="2xx"}'), 1, 'acks');
+cmp_ok(value($r, 'queen_requests_total{call="other",code="2xx"}'), '>=', 2,
+       'others');
+
+# as JSON
+
+$r = $c->get('/metrics');
+is($r->{headers}{'content-type'}, 'application/json', 'JSON');
+
+my $json = $r->{json};
+
+is_deeply([sort keys %$json], [qw/cpu database memory messages requests uptime/],
+          'its keys');
+is_deeply($json->{messages}, { pushed => 5, popped => 3, acknowledged => 1 }, 'messages');
+cmp_ok($json->{requests}{total}, '>=', 7, 'requests');
+ok($json->{uptime} >= 1 && $json->{memory}{maxRss} > 0, 'the rest');
+is($json->{database}{connected}, JSON::PP::true, 'the store answers');
+
+# a reload goes on counting
+
+$s->reload;
+$q->{client} = $c = $s->client;
+is(value(scrape(), 'queen_messages_pushed_total'), 5, 'after a reload');
+
+# while the store is away
+
+$s->redis->stop;
+ok(wait_for { value(scrape(), 'queen_up') == 0 }, 'the store is away');
+is($c->get('/metrics')->{json}{database}{connected}, JSON::PP::false,
+   'which is told');
+
+done_testing();
