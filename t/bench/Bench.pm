@@ -66,7 +66,7 @@ sub start {
 
 sub locations {
     return 'location ' . API . '/' . BASE . '/ { return 200; } '
-           . 'location / { queues_api; }';
+           . Queen::locations() . 'location / { queues_api; }';
 }
 
 sub server { $server }

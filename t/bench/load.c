@@ -10,6 +10,8 @@
  *     cycle    the same with two requests: r receives, a acknowledges; until n
  *              receives, or for s seconds
  *     drain    n receives, and when all are in, the acknowledgements
+ *     queen    n pops of the Queen API, r, and an acknowledgement of what each
+ *              got, with the head a, unless there is none
  *     park     c connections that have written r; "ready", then until EOF
  *     wake     c connections wait on queues 0000 to c - 1, one after the other
  *              is sent a message: "@@@@" in r (the receive) and a (the send)
@@ -55,6 +57,7 @@ static load_mode_t  load_modes[] = {
     { "blast", load_blast },
     { "cycle", load_cycle },
     { "drain", load_drain },
+    { "queen", load_queen },
     { "park", load_park },
     { "wake", load_wake },
     { "late", load_late },

@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 
-#define LOAD_BUFFER    32768
+#define LOAD_BUFFER    98304
 #define LOAD_BATCH     10
 #define LOAD_HANDLE    512
 #define LOAD_SERVERS   8
-#define LOAD_MARKS     32
+#define LOAD_MARKS     256
 
 
 typedef struct load_conn_s  load_conn_t;
@@ -109,6 +109,8 @@ void load_conn_finish(void);
 void load_request_marks(load_request_t *request);
 void load_request_send(load_conn_t *c, load_request_t *request,
     unsigned index);
+void load_request_body(load_conn_t *c, load_request_t *head, const char *body,
+    size_t len);
 
 /* load_blast.c */
 
@@ -118,6 +120,10 @@ void load_blast(void);
 
 void load_cycle(void);
 void load_drain(void);
+
+/* load_queen.c */
+
+void load_queen(void);
 
 /* load_wait.c */
 

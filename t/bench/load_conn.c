@@ -195,12 +195,14 @@ load_conn_parse(load_conn_t *c)
 
     end += 4;
 
+    c->status = strtoul(c->buf + 9, NULL, 10);
+
     length = memmem(c->buf, end - c->buf, "\r\nContent-Length: ", 18);
-    if (length == NULL) {
+    if (length == NULL && c->status != 204) {
         load_fail("an answer without a length");
     }
 
-    size = strtoul(length + 18, NULL, 10);
+    size = length ? strtoul(length + 18, NULL, 10) : 0;
 
     if ((size_t) (end - c->buf) + size >= LOAD_BUFFER) {
         load_fail("too long an answer");
@@ -210,7 +212,6 @@ load_conn_parse(load_conn_t *c)
         return 0;
     }
 
-    c->status = strtoul(c->buf + 9, NULL, 10);
     c->body = end;
     c->body_len = size;
 

@@ -26,7 +26,6 @@ static void load_drain_ack(load_conn_t *c);
 static void load_drain_acked(load_conn_t *c);
 static load_conn_t **load_open(load_answer_pt answer);
 static unsigned load_handles(load_conn_t *c, char *out, size_t *len);
-static void load_ack(load_conn_t *c, const char *body, size_t len);
 static unsigned load_ok(load_conn_t *c);
 
 
@@ -138,7 +137,8 @@ load_cycle_answer(load_conn_t *c)
     }
 
     load_received += n;
-    load_ack(c, body, len);
+    c->acking = 1;
+    load_request_body(c, &load_options.second, body, len);
 }
 
 
@@ -259,7 +259,7 @@ load_drain_ack(load_conn_t *c)
     }
 
     b = &load_batches[load_next++];
-    load_ack(c, b->body, b->len);
+    load_request_body(c, &load_options.second, b->body, b->len);
 }
 
 
@@ -335,23 +335,6 @@ load_handles(load_conn_t *c, char *out, size_t *len)
     *len = o - out;
 
     return n;
-}
-
-
-static void
-load_ack(load_conn_t *c, const char *body, size_t len)
-{
-    char             buf[LOAD_BUFFER], *p;
-    load_request_t  *head;
-
-    head = &load_options.second;
-
-    p = mempcpy(buf, head->data, head->len);
-    p += sprintf(p, "Content-Length: %zu\r\n\r\n", len);
-    p = mempcpy(p, body, len);
-
-    c->acking = 1;
-    load_conn_send(c, buf, p - buf);
 }
 
 

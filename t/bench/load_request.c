@@ -1,6 +1,6 @@
 
 /*
- * Requests with numbers in them: a run of four or more of one of these
+ * Requests, with numbers in them: a run of four or more of one of these
  * characters is replaced by a number of as many digits.
  *
  *     @@@@    of the connection
@@ -9,7 +9,8 @@
  *             another with the same one, modulo g
  */
 
-#include <stdlib.h>
+#define _GNU_SOURCE
+#include <stdio.h>
 #include <string.h>
 
 #include "load.h"
@@ -89,6 +90,27 @@ load_request_send(load_conn_t *c, load_request_t *request, unsigned index)
     }
 
     load_conn_send(c, buf, request->len);
+}
+
+
+/* a request that has a length and body yet to be written behind its head */
+
+void
+load_request_body(load_conn_t *c, load_request_t *head, const char *body,
+    size_t len)
+{
+    char  buf[LOAD_BUFFER], *p;
+
+    p = mempcpy(buf, head->data, head->len);
+    p += sprintf(p, "Content-Length: %zu\r\n\r\n", len);
+
+    if (len > (size_t) (buf + LOAD_BUFFER - p)) {
+        load_fail("too long a body");
+    }
+
+    p = mempcpy(p, body, len);
+
+    load_conn_send(c, buf, p - buf);
 }
 
 
