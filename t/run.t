@@ -111,6 +111,26 @@ ok(wait_for(sub {
 }, 5), 'and acknowledged') or diag(explain($status));
 is($status->{health}, 'healthy', 'with no failure');
 
+# the log
+
+my $block = block($readme, qr/^L=/m);
+my ($push, $pop, $ack) = $block =~ /^(q .*\n)/mg;
+my $log = $base . ($block =~ /^(L=.*\n)/m)[0];
+
+like(sh("$log$push", KEY => $key), qr/"status":"queued"/, 'pushed');
+
+my $popped = decode_json(sh("$log$pop", KEY => $key));
+my $message = $popped->{messages}[0];
+
+is_deeply($message->{data}, { n => 1 }, 'popped');
+
+for my $field (qw/transactionId partitionId leaseId/) {
+    $ack =~ s/"$field": "…"/"$field": "$message->{$field}"/
+        or die "there is no $field\n";
+}
+
+like(sh("$log$ack", KEY => $key), qr/"success":true/, 'acknowledged');
+
 # Ctrl-C
 
 ok(stop($run, 'INT', 20), 'it ends');
