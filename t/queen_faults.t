@@ -20,11 +20,14 @@ my $redis = $s->redis;
 sub data { NgxQueues::Queen::data(@_) }
 sub words { NgxQueues::Queen::words(@_) }
 
-# until the store is there again
+# until the store is there again, for both workers
 
 sub again {
-    wait_for { $q->post('push', { items => [] })->{status} == 201
-               && $s->client->get('/health')->{status} == 200 } 20
+    wait_for {
+        my @links = eval { $redis->cli(qw/CLIENT LIST/) =~ /name=ngx_queues-/g };
+
+        @links == 4 && $s->client->get('/health')->{status} == 200;
+    } 20
         or die "the store stays away\n";
 }
 
