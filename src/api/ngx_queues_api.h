@@ -355,6 +355,16 @@ void ngx_queues_api_invalid(ngx_queues_api_t *api, ngx_str_t *prefix,
 
 
 /*
+ * Reads the query: n values by their names, without data where they are
+ * missing; of several with one name the first one counts.  odd is the first
+ * parameter that is not known or there again, without data where there is none.
+ * NGX_DECLINED where what follows is not well-formed; NGX_ERROR after it has
+ * answered.
+ */
+ngx_int_t ngx_queues_api_query_read(ngx_queues_api_t *api,
+    const ngx_str_t *names, ngx_uint_t n, ngx_str_t *values, ngx_str_t *odd);
+
+/*
  * The parameters of the query by their names: n values, without data where
  * they are missing.
  */

@@ -26,46 +26,17 @@ ngx_int_t
 ngx_queues_api_queen_query(ngx_queues_api_t *api, const ngx_str_t *names,
     ngx_uint_t n, ngx_str_t *values)
 {
-    u_char                   *buf;
-    ngx_int_t                 rc;
-    ngx_str_t                 name, value, *args;
-    ngx_uint_t                i;
-    ngx_queues_base_query_t   query;
+    ngx_int_t  rc;
+    ngx_str_t  odd;
 
-    ngx_memzero(values, n * sizeof(ngx_str_t));
+    rc = ngx_queues_api_query_read(api, names, n, values, &odd);
 
-    args = &api->op->request->args;
-
-    buf = ngx_pnalloc(api->op->pool, args->len + 1);
-    if (buf == NULL) {
-        ngx_queues_api_no_memory(api);
-        return NGX_ERROR;
-    }
-
-    ngx_queues_base_query_open(&query, args, buf);
-
-    while ((rc = ngx_queues_base_query_next(&query, &name, &value))
-           == NGX_OK)
-    {
-        for (i = 0; i < n; i++) {
-
-            if (values[i].data == NULL
-                && name.len == names[i].len
-                && ngx_memcmp(name.data, names[i].data, name.len) == 0)
-            {
-                values[i] = value;
-                break;
-            }
-        }
-    }
-
-    if (rc == NGX_ERROR) {
+    if (rc == NGX_DECLINED) {
         ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
                              "the query is not well-formed");
-        return NGX_ERROR;
     }
 
-    return NGX_OK;
+    return rc == NGX_OK ? NGX_OK : NGX_ERROR;
 }
 
 

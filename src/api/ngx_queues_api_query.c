@@ -3,8 +3,8 @@
 
 
 ngx_int_t
-ngx_queues_api_query(ngx_queues_api_t *api, const ngx_str_t *names,
-    ngx_uint_t n, ngx_str_t *values)
+ngx_queues_api_query_read(ngx_queues_api_t *api, const ngx_str_t *names,
+    ngx_uint_t n, ngx_str_t *values, ngx_str_t *odd)
 {
     u_char                   *buf;
     ngx_int_t                 rc;
@@ -13,6 +13,7 @@ ngx_queues_api_query(ngx_queues_api_t *api, const ngx_str_t *names,
     ngx_queues_base_query_t   query;
 
     ngx_memzero(values, n * sizeof(ngx_str_t));
+    ngx_str_null(odd);
 
     args = &api->op->request->args;
 
@@ -34,17 +35,39 @@ ngx_queues_api_query(ngx_queues_api_t *api, const ngx_str_t *names,
             }
         }
 
-        if (i == n || values[i].data) {
-            ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                                 "The query parameter \"%V\" is not known or "
-                                 "there twice.", &name);
-            return NGX_ERROR;
-        }
+        if (i < n && values[i].data == NULL) {
+            values[i] = value;
 
-        values[i] = value;
+        } else if (odd->data == NULL) {
+            *odd = name;
+        }
     }
 
+    return rc == NGX_ERROR ? NGX_DECLINED : NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_api_query(ngx_queues_api_t *api, const ngx_str_t *names,
+    ngx_uint_t n, ngx_str_t *values)
+{
+    ngx_int_t  rc;
+    ngx_str_t  odd;
+
+    rc = ngx_queues_api_query_read(api, names, n, values, &odd);
+
     if (rc == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    if (odd.data) {
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                             "The query parameter \"%V\" is not known or "
+                             "there twice.", &odd);
+        return NGX_ERROR;
+    }
+
+    if (rc != NGX_OK) {
         ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
                              "The query is not well-formed.");
         return NGX_ERROR;
