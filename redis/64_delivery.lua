@@ -194,6 +194,22 @@ local function check(p)
 end
 
 
+-- Acknowledges.  Returns how many were, or an error.
+function L.acked(root, groups, now)
+    local done, n = L.ack(root, groups, now), 0
+
+    if type(done) == 'table' then
+        return done
+    end
+
+    for _ in gmatch(done, '1') do
+        n = n + 1
+    end
+
+    return n
+end
+
+
 -- Ends a delivery for its messages.  Returns how many were acknowledged, or an
 -- error.
 local function finish(root, args, run, now)
@@ -215,14 +231,10 @@ local function finish(root, args, run, now)
     end
 
     if ok ~= '' then
-        local done = L.ack(root, { args[7], args[8], args[6], ok }, now)
+        n = L.acked(root, { args[7], args[8], args[6], ok }, now)
 
-        if type(done) == 'table' then
-            return done
-        end
-
-        for _ in gmatch(done, '1') do
-            n = n + 1
+        if type(n) == 'table' then
+            return n
         end
     end
 

@@ -91,7 +91,7 @@ local function acknowledge(root, args, tokens, texts, now)
         return n
     end
 
-    local groups, done = {}, nil
+    local groups = {}
 
     for i = 1, #tokens do
         local k = #groups
@@ -99,17 +99,7 @@ local function acknowledge(root, args, tokens, texts, now)
         groups[k + 3], groups[k + 4] = tokens[i], texts[i]
     end
 
-    done, n = L.ack(root, groups, now), 0
-
-    if type(done) == 'table' then
-        return done
-    end
-
-    for _ in gmatch(done, '1') do
-        n = n + 1
-    end
-
-    return n
+    return L.acked(root, groups, now)
 end
 
 
