@@ -1,5 +1,5 @@
 
-#include "ngx_queues_api_queen.h"
+#include "ngx_queues_api_queen_extra.h"
 
 
 static void ngx_queues_api_queen_health(ngx_queues_api_t *api);
@@ -22,18 +22,23 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_health_routes[] = {
 };
 
 
-/* a call that reads next to nothing, but as all of them do: a function's */
-
 static void
 ngx_queues_api_queen_health(ngx_queues_api_t *api)
 {
-    ngx_str_t  none;
+    ngx_queues_api_queen_ping(api, ngx_queues_api_queen_health_done);
+}
 
-    ngx_str_set(&none, "");
+
+void
+ngx_queues_api_queen_ping(ngx_queues_api_t *api,
+    ngx_queues_store_done_pt done)
+{
+    ngx_queues_store_logs_t  call;
+
+    ngx_queues_store_logs_init(&call, NGX_QUEUES_STORE_LOGS_PING);
 
     ngx_queues_api_started(api,
-        ngx_queues_store_queue_list(&api->root, &none, &none, 1,
-                                    ngx_queues_api_queen_health_done, api));
+        ngx_queues_store_logs_start(&api->root, &call, done, api));
 }
 
 

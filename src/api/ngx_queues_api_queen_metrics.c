@@ -24,8 +24,6 @@ static void ngx_queues_api_queen_prometheus_done(void *data,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_queen_prometheus_answer(ngx_queues_api_t *api,
     ngx_uint_t up);
-static void ngx_queues_api_queen_ping(ngx_queues_api_t *api,
-    ngx_queues_store_done_pt done);
 
 
 static const ngx_queues_api_queen_counted_t
@@ -235,17 +233,4 @@ ngx_queues_api_queen_prometheus_answer(ngx_queues_api_t *api, ngx_uint_t up)
     }
 
     ngx_queues_api_queen_close(&out, NGX_HTTP_OK);
-}
-
-
-static void
-ngx_queues_api_queen_ping(ngx_queues_api_t *api,
-    ngx_queues_store_done_pt done)
-{
-    ngx_queues_store_logs_t  call;
-
-    ngx_queues_store_logs_init(&call, NGX_QUEUES_STORE_LOGS_PING);
-
-    ngx_queues_api_started(api,
-        ngx_queues_store_logs_start(&api->root, &call, done, api));
 }
