@@ -1,8 +1,54 @@
 -- Logs: the index of ids, by which duplicates are known, and what is acknowledged.
+-- An id is a hash there, which the caller of a push has made: Lua takes long to
+-- make a string of an id, and Redis more room to keep it.
 
 do
+    local HASH = 14             -- bytes of SHA-1, as many as a string has in the
+                                -- 16 bytes that it takes
+    local BLOCK = 64            -- hashes that are cut at once
+    local CUT = {}
     -- 0 to 999 as text, and with three digits: Lua is slow in writing numbers.
     local SMALL, PADDED = {}, {}
+
+
+    local function byte_of(digits)
+        return string.char(tonumber(digits, 16))
+    end
+
+
+    -- What an id of a lane is in the index.
+    function L.log_hash(name, id)
+        local hex = redis.sha1hex(name .. '\n' .. id)
+
+        return (string.gsub(sub(hex, 1, HASH * 2), '..', byte_of))
+    end
+
+
+    -- Whether a text is so many hashes.
+    function L.log_are_hashes(text, n)
+        return #text == n * HASH
+    end
+
+
+    -- Adds them to a list of k.
+    local function cut(text, n, list, k)
+        if n == 1 then
+            list[k + 1] = text
+            return
+        end
+
+        for a = 0, n - 1, BLOCK do
+            local m = min(BLOCK, n - a)
+
+            CUT[m] = CUT[m] or rep('c' .. HASH, m)
+
+            local some = { struct.unpack(CUT[m], text, a * HASH + 1) }
+
+            for i = 1, m do
+                list[k + a + i] = some[i]
+            end
+        end
+    end
 
 
     -- Goes on to another window of ids where the one that there is was long
@@ -65,19 +111,14 @@ do
 
 
     -- The names that ids of a queue's messages have in the index.
-    function L.log_name_ids(t, args)
+    function L.log_name_ids(t)
         local fields, k = {}, 0
 
         for i = 1, #t.pushes do
             local g = t.pushes[i]
-            local prefix = g.lane.l .. ':'
 
-            g.flat = k
-
-            for a = g.at, g.at + g.n - 1 do
-                k = k + 1
-                fields[k] = prefix .. args[a]
-            end
+            cut(g.hashes, g.n, fields, k)
+            g.flat, k = k, k + g.n
         end
 
         t.fields, t.stored = fields, 0

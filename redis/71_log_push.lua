@@ -38,41 +38,34 @@ do
     -- Reads what is for one lane, from args[i] on.  Returns it and the next
     -- index, or nothing.
     local function read_group(args, i)
-        local n, have = tonumber(args[i + 2]), 0
+        local n, flags, hashes = tonumber(args[i + 2]), args[i + 3], args[i + 4]
 
-        if not n or n < 1 then
+        if not (n and hashes) or n < 1 or not L.log_are_hashes(hashes, n) then
             return
         end
 
-        local flags = args[i + 3]
-        local g = { name = args[i + 1], n = n, at = i + 4, chunks = i + 4 + n,
+        local g = { name = args[i + 1], n = n, hashes = hashes, at = i + 5,
+                    counts = {},
                     sealed = (flags == '1' or flags == '3') and '1' or '0',
                     fresh = flags == '2' or flags == '3' }
+        local have = 0
 
-        i = g.chunks
+        i = g.at
 
         while have < n do
-            local count = tonumber(args[i])
+            local ms, count = match(args[i] or '', '^(%d+):(%d+):[01]:')
+
+            count = tonumber(count)
 
             if not count or count < 1 then
                 return
             end
 
-            if args[i + 1] == '' then
-                local ms, n = match(args[i + 2] or '', '^(%d+):(%d+):[01]:')
-
-                if tonumber(n) ~= count then
-                    return
-                end
-
-                g.ms = tonumber(ms)
-            end
-
-            have, i = have + count, i + 4
+            g.counts[#g.counts + 1], g.ms = count, tonumber(ms)
+            have, i = have + count, i + 2
         end
 
         if have == n and args[i - 1] then
-            g.last = i - 1
             return g, i
         end
     end
@@ -163,31 +156,26 @@ do
     end
 
 
-    -- The segment of a chunk, from args[a] on, without what was pushed before;
-    -- its ids begin at args[at].  Returns how many messages are in it, and its
-    -- text.  One that the caller made with the moment that it gets is stored as
-    -- it is: a long string more costs more than the rest of a push.
-    local function segment(t, g, args, a, at, flat, stamp)
-        local n, whole = tonumber(args[a]), args[a + 2]
+    -- The segment of n messages without what was pushed before.  Returns how
+    -- many messages are in it, and its text.  One that the caller made with the
+    -- moment that it gets is stored as it is: a long string more costs more than
+    -- the rest of a push.
+    local function segment(t, n, text, rest, flat, stamp)
         local keep = fresh(t.dup, flat, n)
 
         if keep and not keep[1] then
             return 0
         end
 
-        if args[a + 1] ~= '' then
-            whole = L.log_segment(stamp, n, g.sealed, t.c.sub,
-                                  concat(args, '\n', at, at + n - 1),
-                                  args[a + 3], args[a + 1], args[a + 2])
-        elseif not keep and sub(whole, 1, #stamp + 1) ~= stamp .. ':' then
-            whole = stamp .. sub(whole, (find(whole, ':', 1, true)))
-        end
-
         if keep then
-            return #keep, pick(whole, keep, stamp)
+            return #keep, pick(text .. rest, keep, stamp)
         end
 
-        return n, whole
+        if sub(text, 1, #stamp + 1) ~= stamp .. ':' then
+            text = stamp .. sub(text, (find(text, ':', 1, true)))
+        end
+
+        return n, rest ~= '' and text .. rest or text
     end
 
 
@@ -214,9 +202,9 @@ do
         local index, x, suffix = w.index, #w.index, ':' .. stamp
         local at, flat, words = g.at, g.flat, {}
 
-        for a = g.chunks, g.last, 4 do
-            local n = tonumber(args[a])
-            local k, text = segment(t, g, args, a, at, flat, stamp)
+        for c = 1, #g.counts do
+            local n = g.counts[c]
+            local k, text = segment(t, n, args[at], args[at + 1], flat, stamp)
 
             if k > 0 then
                 w.segments[#w.segments + 1] = prefix .. offset
@@ -239,7 +227,8 @@ do
                 local value = dup and dup[flat + i]
 
                 if value then
-                    words[#words + 1] = ' ' .. at + i - 1 - g.at .. ':' .. value
+                    words[#words + 1] = concat({ ' ', flat - g.flat + i - 1, ':',
+                                                 value })
                 else
                     v = v + 1
                     index[x + 1], index[x + 2] = fields[flat + i], values[v]
@@ -249,7 +238,7 @@ do
 
             offset = offset + k
 
-            at, flat = at + n, flat + n
+            at, flat = at + 2, flat + n
         end
 
         if offset > start then
@@ -259,6 +248,24 @@ do
 
         return concat({ t.p.q, lane.l, stamp, L.text(start) }, ':')
                .. concat(words)
+    end
+
+
+    -- The id of a group's message of this number, from 1.
+    function L.log_id_of(g, args, number)
+        local at = g.at
+
+        for c = 1, #g.counts do
+            local n = g.counts[c]
+
+            if number <= n then
+                local _, _, _, a, b, _, _, from = L.log_head(args[at])
+                return L.log_items(sub(args[at], from + a, from + a + b - 1),
+                                   '\n', number, number)
+            end
+
+            number, at = number - n, at + 2
+        end
     end
 
 
@@ -363,7 +370,7 @@ do
         for k = 1, #list do
             if list[k].pushes and not list[k].fields then
                 find_lanes(list[k])
-                L.log_name_ids(list[k], args)
+                L.log_name_ids(list[k])
             end
         end
 
@@ -445,14 +452,13 @@ do
 
     -- log_push: appends messages to lanes; all or nothing.  Queues and lanes
     -- that are not there are made.
-    -- Keys: root.  Arguments: producer (empty: none), how many queues, for each
-    -- of them name, Q and UUID (the last two are used where it is to be made);
-    -- how many groups, for each of them: number of the queue (from 1), lane, how
-    -- many messages, flags (1: they are sealed; 2: their ids were made for this
-    -- call, none can be known), their ids; then chunks till these messages are
-    -- there: how many, lengths of the payloads, separated by blanks, the
-    -- payloads, and trace ids separated by line feeds, or nothing.  Or how many,
-    -- nothing, their segment, and nothing: its moment is kept where it may be.
+    -- Keys: root.  Arguments: how many queues, for each of them name, Q and UUID
+    -- (the last two are used where it is to be made); how many groups, for each
+    -- of them: number of the queue (from 1), lane, how many messages, flags (1:
+    -- they are sealed; 2: their ids were made for this call, none can be known),
+    -- the hashes of their ids; then till these messages are there their segments:
+    -- what they begin with, and the rest or nothing.  The moment of a segment is
+    -- kept where it may be.
     -- A lane is in one group, and ids in a group differ.  Reply: for each group
     -- "Q:l:ms:start", and " i:offset:ms" for each message that was pushed before
     -- (i from 0); the others have offsets from start on, in order, and ms.
@@ -460,10 +466,7 @@ do
     -- Cost: O(n), and O(log lanes) for each lane.
     L.register('log_push', {}, function(root, args)
         local c = L.log_call(root)
-
-        c.sub = args[1] or ''
-
-        local words, failed = L.log_plan_push(c, args, 2)
+        local words, failed = L.log_plan_push(c, args, 1)
 
         if not words then
             return failed

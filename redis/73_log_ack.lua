@@ -79,6 +79,7 @@ do
     local function resolve(t, a, cur, args)
         local offsets, missing, places, k = {}, {}, {}, 0
         local of, later = {}, {}
+        local name = t.lane_of[a.l].name
 
         if cur.lease ~= '' then
             of, later = batch_of(cur)
@@ -92,7 +93,7 @@ do
                 offsets[i], of[id] = offset, later[offset] or offset
             else
                 k = k + 1
-                missing[k], places[k] = a.l .. ':' .. id, i
+                missing[k], places[k] = L.log_hash(name, id), i
             end
         end
 

@@ -81,7 +81,7 @@ do
 
                 for j = 1, g.n do
                     if t.dup[g.flat + j] then
-                        return args[g.at + j - 1]
+                        return L.log_id_of(g, args, j)
                     end
                 end
             end
@@ -90,25 +90,23 @@ do
 
 
     -- log_tx: pushes and acknowledges, all of it or nothing.
-    -- Keys: root.  Arguments: producer, how many leases, the leases; then as of
-    -- log_push from the number of queues on; then how many groups of acks, each
-    -- as of log_ack with the group (of consumers) before it.
+    -- Keys: root.  Arguments: how many leases, the leases; then as of log_push;
+    -- then how many groups of acks, each as of log_ack with the group (of
+    -- consumers) before it.
     -- Reply: "ok", then as of log_push, then as of log_ack; or "failed" and why:
     -- LEASE and the lease that is not live any more; DUPLICATE and the id that
     -- was pushed before; ACK and the letter of an ack that would not succeed, a
     -- blank, its number among all (from 0).  Errors: as of log_push.
     -- Cost: as of both.
     L.register('log_tx', {}, function(root, args)
-        local c, n, known = L.log_call(root), tonumber(args[2]), {}
+        local c, n, known = L.log_call(root), tonumber(args[1]), {}
 
         if not n then
             return L.wrong('log_tx')
         end
 
-        c.sub = args[1]
-
         -- each of them once, as a lease may have many lanes
-        for i = 3, n + 2 do
+        for i = 2, n + 1 do
             local lease = args[i] or ''
 
             if not known[lease] and not live(c, lease) then
@@ -118,7 +116,7 @@ do
             known[lease] = true
         end
 
-        local words, i = L.log_plan_push(c, args, n + 3)
+        local words, i = L.log_plan_push(c, args, n + 2)
 
         if not words then
             return i

@@ -338,12 +338,16 @@ do
 
     -- What pushes a dead letter anew: arguments as of log_push.
     local function push_again(c, t, row, id)
-        c.sub, c.as_it_was = row.producer, true
+        local lane = L.log_lane_name(t, row.l)
+
+        c.as_it_was = true
 
         local words, failed = L.log_plan_push(c, {
             '1', t.p.name, '', '', '1',
-            '1', L.log_lane_name(t, row.l), '1', row.sealed, id,
-            '1', L.text(#row.payload), row.payload, '' }, 1)
+            '1', lane, '1', row.sealed, L.log_hash(lane, id),
+            L.log_segment(c.text, 1, row.sealed, row.producer, id, '',
+                          L.text(#row.payload), ''),
+            row.payload }, 1)
 
         if words then
             L.log_write_push(c)

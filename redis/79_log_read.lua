@@ -34,11 +34,13 @@ do
 
 
     -- Where a message is that is known by its id: offset and ms, or nothing.
-    local function find_id(t, l, id)
+    local function find_id(t, lane, id)
+        local field = L.log_hash(lane.name, id)
+
         L.log_numbers(t)
 
         for _, key in ipairs(L.log_windows(t)) do
-            local offset, ms = match(call('HGET', key, l .. ':' .. id) or '',
+            local offset, ms = match(call('HGET', key, field) or '',
                                      '^(%d+):(%d+)$')
 
             if offset then
@@ -64,9 +66,14 @@ do
     -- A message by its id, or nothing.
     function L.log_message_of(t, l, id)
         local text = call('HGET', t.p.records, l)
-        local offset, ms = find_id(t, l, id)
+        local lane = text and L.log_lane(l, text)
+        local offset, ms
 
-        return text and offset and read_one(t, L.log_lane(l, text), offset, ms)
+        if lane then
+            offset, ms = find_id(t, lane, id)
+        end
+
+        return offset and read_one(t, lane, offset, ms)
     end
 
 
@@ -129,14 +136,14 @@ do
 
         local numbers = L.log_rows_of(t, l, id)
         local rows = L.log_dead_rows(t, { unpack(numbers, 1, GROUPS) }, 0)
-        local offset, ms = find_id(t, l, id)
+        local lane = L.log_lane(l, text)
+        local offset, ms = find_id(t, lane, id)
         local last = rows[#rows]
 
         if not offset and last then
             offset, ms = tonumber(last.offset), tonumber(last.ms)
         end
 
-        local lane = L.log_lane(l, text)
         local m = offset and read_one(t, lane, offset, ms)
         local stored = m and 1 or 0
 

@@ -218,12 +218,12 @@ is("@$reply", '0n 1o', 'two of one lane see each other');
 
 log_push('sealed', 'p', 'first');
 log_set('sealed', enc => 1);
-f('log_push', '', 1, 'sealed', 'x', 'x', 1, 1, 'p', 3, 1, qw(a b c),
-  chunk([qw(a b c)], '', 'AA', 'BBB', 'C'));
+f('log_push', 1, 'sealed', 'x', 'x', 1,
+  log_group(1, 'p', 1, [ [qw(a b c)], '', 'AA', 'BBB', 'C' ]));
 $got = log_pop('sealed', group => $_) , log_ack($got, 'ccd', ids => [qw(first a b)],
        group => $_, errors => { 2 => "of $_" }) for 'g1', 'g2';
-is(row('sealed', 1), '1 1 3 0 1|b||of g1|BBB|g1', 'a sealed one');
-is(row('sealed', 2), '1 2 3 0 1|b||of g2|BBB|g2', 'of another group');
+is(row('sealed', 1), '1 1 3 0 1|b|me|of g1|BBB|g1', 'a sealed one');
+is(row('sealed', 2), '1 2 3 0 1|b|me|of g2|BBB|g2', 'of another group');
 is($r->call('HGET', lkey('lX', log_q('sealed')), '1:b'), '1 2', 'found by its id');
 
 # what was removed before it became a dead letter

@@ -112,7 +112,10 @@ subtest 'messages by id' => sub {
 
 subtest 'messages' => sub {
     log_push('l', 'lane 9', '1-1');
-    f('log_push', 'she', pushes(map { my $l = $_; [ 'l', "lane $l", map { "$l-$_" } 1 .. 3 ] } 2 .. 4));
+    {
+        local $NgxQueues::Logs::producer = 'she';
+        f('log_push', pushes(map { my $l = $_; [ 'l', "lane $l", map { "$l-$_" } 1 .. 3 ] } 2 .. 4));
+    }
     log_elapse('l', 60_000);
     log_push('l', 'lane 2', '2-4', '2-5');
     log_push('m', 'p', $_) for 1 .. 300;
@@ -208,8 +211,8 @@ subtest 'purged' => sub {
 subtest 'large ones' => sub {
     my $big = 'x' x 1_500_000;
 
-    f('log_push', '', 1, 'big', 'bbbbbbbbbbbb', uuid(1), 1, 1, 'p', 5, 0, 1 .. 5,
-      map { chunk([ $_ ], '', qq("$big")) } 1 .. 5);
+    f('log_push', 1, 'big', 'bbbbbbbbbbbb', uuid(1), 1,
+      log_group(1, 'p', 0, map { [ [ $_ ], '', qq("$big") ] } 1 .. 5));
     bury('big') for 1 .. 5;
     my ($n, @rows) = dead('big');
     is($n, 5, 'all are counted');

@@ -133,7 +133,7 @@ subtest 'messages that are consumed' => sub {
 
 subtest 'many' => sub {
     log_configure('m', ret => 60, cret => 10);
-    f('log_push', '', pushes(map { [ 'm', "lane $_", "a$_" ] } 1 .. 450));
+    f('log_push', pushes(map { [ 'm', "lane $_", "a$_" ] } 1 .. 450));
     log_push('m', 'long', "b$_") for 1 .. 350;
     log_pop('m', group => $_) for 'g', 'h';
     log_elapse('m', 59_000);
@@ -153,8 +153,8 @@ subtest 'many' => sub {
     log_sound('the keys are in order');
 
     my $big = 'x' x 500_000;
-    f('log_push', '', 1, 'm', 'unused', uuid(1), 1, 1, 'big', 20, 0, 1 .. 20,
-      map { chunk([ $_ ], '', qq("$big")) } 1 .. 20);
+    f('log_push', 1, 'm', 'unused', uuid(1), 1,
+      log_group(1, 'big', 0, map { [ [ $_ ], '', qq("$big") ] } 1 .. 20));
     log_elapse('m', 60_000);
     f('maintain', 'tender', 20) for 1, 2;
     my $left = stored('m');
@@ -167,7 +167,7 @@ subtest 'many' => sub {
 
 subtest 'consumed, many lanes' => sub {
     log_configure('n', cret => 10);
-    f('log_push', '', pushes(map { [ 'n', "lane $_", "a$_" ] } 1 .. 450));
+    f('log_push', pushes(map { [ 'n', "lane $_", "a$_" ] } 1 .. 450));
     log_pop('n', partitions => 400, batch => 400, group => $_, auto => 1) for 'g', 'h';
     my $q = log_q('n');
     my %own = map { my %c = @{ $r->call('HGETALL', lkey('lc', $q, $_)) }; ($_, \%c) } 1, 2;

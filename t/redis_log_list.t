@@ -103,7 +103,7 @@ subtest 'lanes' => sub {
 
 
 subtest 'many queues' => sub {
-    f('log_push', '', pushes(map { [ sprintf('many.%04d', $_), 'p', 1 ] } 1 .. 1005));
+    f('log_push', pushes(map { [ sprintf('many.%04d', $_), 'p', 1 ] } 1 .. 1005));
     my $s = f('log_overview', '');
     is_deeply([ @$s[0 .. 2] ], [ 'many.0997', 1000, 1000 - 3 + 3 ], 'some');
     $s = f('log_overview', $s->[0]);

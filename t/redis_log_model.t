@@ -43,7 +43,7 @@ sub push_some {
             if @{ $log{$lane} // [] } && rand(4) < 1;
     }
 
-    my $reply = f('log_push', '', pushes(map { [ split(/ /), @{ $groups{$_} } ] }
+    my $reply = f('log_push', pushes(map { [ split(/ /), @{ $groups{$_} } ] }
                                          sort keys %groups));
     return wrong("push: $reply") unless ref $reply;
 

@@ -47,7 +47,7 @@ my %do = (
         my @lanes = map { [ $name, "p$_", map { 'm' . ++$serial }
                                           1 .. 1 + int rand(rand(9) < 1 ? 70 : 4) ] }
                     grep { rand(2) < 1 } 1 .. 6;
-        fine('', 'log_push', '', pushes(@lanes)) if @lanes;
+        fine('', 'log_push', pushes(@lanes)) if @lanes;
     },
     pop => sub {
         my $group = any(@groups);

@@ -28,9 +28,9 @@ sub fill {
     $r->call('FLUSHALL');
     log_configure('q', ns => 'n', task => 't', ret => 1000, cret => 500, dedup => 900);
     $q = log_q('q');
-    f('log_push', '', pushes(map { [ 'q', "p$_", map { "old$_" } 1 .. 3 ] } 1 .. 2));
+    f('log_push', pushes(map { [ 'q', "p$_", map { "old$_" } 1 .. 3 ] } 1 .. 2));
     log_elapse('q', 990_000);
-    f('log_push', '', pushes(map { [ 'q', "p$_", map { "m$_" } 1 .. 9 ] } 1 .. 3));
+    f('log_push', pushes(map { [ 'q', "p$_", map { "m$_" } 1 .. 9 ] } 1 .. 3));
     log_push('q', 'p1', "s$_") for 1 .. 33;
     log_pop('q', auto => 1, batch => 3, partitions => 3, group => $_) for 'g', 'gone';
     log_ack(log_pop('q', group => $_, lane => 'p2', batch => 1), 'd', group => $_)
@@ -53,7 +53,7 @@ my %calls = (
     find => sub { f('log_find', 'n', 't', 'g', 9, 3, 0, '', 'a', '', 1, 'l2') },
     ack => sub { f('log_ack', 'g', 1, log_items($held, '')) },
     'ack that fails' => sub { f('log_ack', 'g', 1, log_items($held, 'd' . 'c' x ($held->{lanes}[0]{last} - $held->{lanes}[0]{first}))) },
-    tx => sub { f('log_tx', '', 1, $lease, pushes([ 'q', 'p1', 'new' ]), 1, 'g', log_items($held, '')) },
+    tx => sub { f('log_tx', 1, $lease, pushes([ 'q', 'p1', 'new' ]), 1, 'g', log_items($held, '')) },
     extend => sub { f('log_extend', $lease, 900) },
     undo => sub { f('log_undo', $lease) },
     configure => sub { log_configure('q', ns => 'n', task => 'other') },

@@ -147,7 +147,7 @@ my @ten;
 for my $from (0 .. 9) {
     push @ten, [ map { [ 'wide', 'q' . ($from * 1000 + $_), 1 ] } 1 .. 1000 ];
 }
-f('log_push', '', pushes(@$_)) for @ten;
+f('log_push', pushes(@$_)) for @ten;
 $got = log_pop('wide', group => 'future');
 is($got->{next}, 0, 'with 10,000 of them too');
 $r->call('CONFIG', 'RESETSTAT');
@@ -259,8 +259,8 @@ $r->call('DEL', "$root:lz");
 
 my $large = 'x' x 1_500_000;
 for my $i (1 .. 6) {
-    f('log_push', '', 1, 'large', 'llarge000001', uuid(903), 1, 1, 'p', 1, 0, $i,
-      chunk([ $i ], '', $large));
+    f('log_push', 1, 'large', 'llarge000001', uuid(903), 1,
+      log_group(1, 'p', 0, [ [ $i ], '', $large ]));
 }
 is(ids(log_pop('large', batch => 9)), '1 2 3', 'a pop reads about 4 MiB');
 

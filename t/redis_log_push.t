@@ -48,7 +48,7 @@ like("@$w", qr/:1:\d+:4$/, 'offsets go on');
 $w = log_push('orders.paid.eu', 'p2', 'a');
 like("@$w", qr/:2:\d+:1$/, 'another lane has its own, and its own ids');
 
-$w = f('log_push', '', pushes([ 'plain', 'x', 1, 2 ], [ 'other', 'x', 1 ],
+$w = f('log_push', pushes([ 'plain', 'x', 1, 2 ], [ 'other', 'x', 1 ],
                               [ 'plain', 'y', 1 ]));
 is(join(' ', map { /:(\d+:)\d+(:\d+)/ ? "$1$2" : '?' } @$w), '2::1 1::1 3::1',
    'several lanes of several queues in one call');
@@ -56,9 +56,12 @@ is(join(' ', map { /:(\d+:)\d+(:\d+)/ ? "$1$2" : '?' } @$w), '2::1 1::1 3::1',
 # texts are kept as they are
 
 my $name = 'a:b "\\u0001 \\" é';
-f('log_push', 'sub:1', 1, $name, 'lnamed000001', uuid(900), 1, 1, $name, 3, 0,
-  'i:1', 'é', '3', chunk([ 1, 2 ], "t1\n", '{"a":[1, 2]}', 'null'),
-  chunk([ 3 ], '', '""'));
+{
+    local $NgxQueues::Logs::producer = 'sub:1';
+    f('log_push', 1, $name, 'lnamed000001', uuid(900), 1,
+      log_group(1, $name, 0, [ [ 'i:1', 'é' ], "t1\n", '{"a":[1, 2]}', 'null' ],
+            [ [ 3 ], '', '""' ]));
+}
 my $got = log_pop($name);
 is(join('|', map { "$_->{id},$_->{payload},$_->{trace},$_->{producer}" }
              @{ $got->{messages} }),
@@ -75,8 +78,9 @@ like("@$w", qr/ 0:1:\d{13} 1:2:\d{13}$/, 'all of them');
 is(log_hot('plain', 'n'), 6, 'nothing of them is stored');
 is(ids(log_pop('plain', lane => 'p')), 'a z y', 'the others are');
 
-f('log_push', '', 1, 'plain', 'x', 'x', 1, 1, 'p', 4, 0, qw(a k y l),
-  chunk([ 'a', 'k' ], "\n7f", '1', '22'), chunk([ 'y', 'l' ], "x\ny", '3', '44'));
+f('log_push', 1, 'plain', 'x', 'x', 1,
+  log_group(1, 'p', 0, [ [ 'a', 'k' ], "\n7f", '1', '22' ],
+        [ [ 'y', 'l' ], "x\ny", '3', '44' ]));
 $got = log_pop('plain', lane => 'p', group => 'late', mode => 'a');
 is(join(' ', map { "$_->{id}=$_->{payload}=$_->{trace}" }
              @{ $got->{messages} }[3, 4]),
@@ -114,27 +118,27 @@ is($r->call('EXISTS', map { "$li:" . ($iw + $_) } 0 .. 2), 0,
 
 # sealed payloads
 
-my $seal = f('log_push', '', 1, 'plain', 'x', 'x', 1, 1, 'p', 1, 1, 's1',
-             chunk(['s1']));
+my $seal = f('log_push', 1, 'plain', 'x', 'x', 1, log_group(1, 'p', 1, [ ['s1'] ]));
 like("$seal", qr/^QUEUES SEAL 1$/, 'a queue that is not sealed wants none');
 log_set('plain', enc => 1);
-$seal = f('log_push', '', pushes([ 'fresh', 'p', 1 ], [ 'plain', 'p', 's1' ]));
+$seal = f('log_push', pushes([ 'fresh', 'p', 1 ], [ 'plain', 'p', 's1' ]));
 like("$seal", qr/^QUEUES SEAL 2$/, 'one that is wants nothing else');
 is(log_q('fresh'), undef, 'and nothing is stored');
 log_set('plain', enc => 0);
 
 # ids that were made for the call are not looked for
 
-f('log_push', '', 1, 'plain', 'x', 'x', 1, 1, 'made', 1, 0, 'u1', chunk(['u1']));
-$w = f('log_push', '', 1, 'plain', 'x', 'x', 1, 1, 'made', 1, 2, 'u1',
-       chunk(['u1']));
+my @made = (1, 'plain', 'x', 'x');
+
+f('log_push', @made, 1, log_group(1, 'made', 0, [ ['u1'] ]));
+$w = f('log_push', @made, 1, log_group(1, 'made', 2, [ ['u1'] ]));
 unlike("@$w", qr/ /, 'an id that cannot be known is not looked for');
 $w = log_push('plain', 'made', 'u1');
 like("@$w", qr/ 0:2:\d+$/, 'but found from then on');
-like(f('log_push', '', 1, 'plain', 'x', 'x', 1, 1, 'made', 1, 3, 'u2',
-       chunk(['u2'])) . '', qr/^QUEUES SEAL 1$/, 'and may be sealed');
-$w = f('log_push', '', 1, 'plain', 'x', 'x', 2, (1, 'made', 1, 0, 'u3',
-       chunk(['u3'])), (1, 'made', 1, 0, 'u4', chunk(['u4'])));
+like(f('log_push', @made, 1, log_group(1, 'made', 3, [ ['u2'] ])) . '',
+     qr/^QUEUES SEAL 1$/, 'and may be sealed');
+$w = f('log_push', @made, 2, log_group(1, 'made', 0, [ ['u3'] ]),
+       log_group(1, 'made', 0, [ ['u4'] ]));
 is(join(' ', map { /:(\d+)$/ } @$w), '3 4', 'a lane that is in two groups');
 
 # hints
@@ -183,10 +187,10 @@ my @ids = map { "n$_" } 1 .. 3000;
 my @chunks;
 for (my $i = 0; $i < @ids; $i += 64) {
     my $to = $i + 63 > $#ids ? $#ids : $i + 63;
-    push @chunks, chunk([ @ids[$i .. $to] ]);
+    push @chunks, [ [ @ids[$i .. $to] ] ];
 }
-$w = f('log_push', '', 1, 'much', 'lmuch0000001', uuid(901), 1, 1, 'p', 3000, 0,
-       @ids, @chunks);
+$w = f('log_push', 1, 'much', 'lmuch0000001', uuid(901), 1,
+       log_group(1, 'p', 0, @chunks));
 is(scalar @$w, 1, 'a push of 3000');
 is(ids(log_pop('much', batch => 1000)), "@ids[0 .. 999]", 'in order');
 is(scalar @{ $r->call('ZRANGE', lkey('lt', log_q('much')), 0, -1) }, 1,
@@ -194,18 +198,25 @@ is(scalar @{ $r->call('ZRANGE', lkey('lt', log_q('much')), 0, -1) }, 1,
 
 # wrong arguments, and keys of a wrong type
 
-for my $bad ([ '' ], [ '', 1, 'q' ], [ '', 1, 'q', 'x', 'x', 1, 2, 'l' ],
-             [ '', 1, 'q', 'x', 'x', 1, 1, 'l', 2, 0, 'a', 'b',
-               chunk([ 'a', 'b', 'c' ]) ],
-             [ '', 1, 'q', 'a:b', 'x', 1, 1, 'l', 1, 0, 'a', chunk(['a']) ])
+my @abc = log_group(1, 'l', 0, [ [ 'a', 'b', 'c' ] ]);
+
+for my $bad ([ '' ], [ 1, 'q' ], [ 1, 'q', 'x', 'x', 1, 2, 'l' ],
+             [ 1, 'q', 'x', 'x', 1, 1, 'l', 2, 0, hashes('l', 'a', 'b'),
+               @abc[5, 6] ],
+             [ 1, 'q', 'x', 'x', 1, @abc[0 .. 3], hashes('l', 'a', 'b'),
+               @abc[5, 6] ],
+             [ 1, 'q', 'x', 'x', 1, @abc[0 .. 5] ],
+             [ 1, 'q', 'a:b', 'x', 1, log_group(1, 'l', 0, [ ['a'] ]) ])
 {
     my $reply = f('log_push', @$bad);
-    like("$reply", qr/^QUEUES ARGUMENT /, 'wrong: ' . join ',', @$bad);
+    like("$reply", qr/^QUEUES ARGUMENT /,
+         'wrong: ' . join(',', @$bad) =~ s/[^ -~]/?/gr);
 }
 
 is(log_q('q'), undef, 'nothing is made of that');
-like(f('log_push', '', 1, 'q', log_q('few'), uuid(902), 1, 1, 'l', 1, 0, 'a',
-       chunk(['a'])) . '', qr/^QUEUES IDTAKEN /, 'an id that is in use');
+like(f('log_push', 1, 'q', log_q('few'), uuid(902), 1,
+       log_group(1, 'l', 0, [ ['a'] ])) . '', qr/^QUEUES IDTAKEN /,
+     'an id that is in use');
 
 log_sound('all is well');
 
@@ -233,7 +244,7 @@ $r->call('DEL', "$root:lN:mark");
 
 # more new lanes than a command of a function takes arguments
 
-$w = f('log_push', '', pushes(map { [ 'wide', "lane $_", 1 ] } 1 .. 5000));
+$w = f('log_push', pushes(map { [ 'wide', "lane $_", 1 ] } 1 .. 5000));
 is(ref $w eq 'ARRAY' ? scalar @$w : "$w", 5000, 'a push into 5000 new lanes');
 is(log_hot('wide', 'lanes'), 5000, 'which are counted');
 is(log_hot('wide', 'n'), 5000, 'as are their messages');

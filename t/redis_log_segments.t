@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Pushes whose chunks are segments already: stored as they are where their
-# moment may be kept, else with another one, and without duplicates.
+# Pushes are segments already: stored as they are where their moment may be
+# kept, else with another one, and without duplicates.
 
 use strict;
 use warnings;
@@ -47,11 +47,11 @@ sub moment {
         my ($ms, @messages) = @$_;
 
         push @ids, map { /^(\S+)/ } @messages;
-        push @args, scalar @messages, '', segment($ms, 'she', @messages), '';
+        push @args, segment($ms, 'she', @messages), '';
     }
 
-    my $w = f('log_push', 'not she', 1, $queue, 'x', 'x', 1, 1, $lane,
-              scalar @ids, 0, @ids, @args);
+    my $w = f('log_push', 1, $queue, 'x', 'x', 1, 1, $lane, scalar @ids, 0,
+              hashes($lane, @ids), @args);
 
     return ref $w ? "@$w" =~ s/^.*?:\d+:(\d+):/$1 /r : "$w";
 }
@@ -126,7 +126,7 @@ is(all('q', lane => $lane, group => 'z'), 'i==1=she j=t="2"=she k==3=she '
 # what is no segment of so many messages
 
 for my $text ('', 'x', '1:2:0', segment($ms, '', 'i  1', 'j  1')) {
-    like(f('log_push', '', 1, 'q', 'x', 'x', 1, 1, 'd', 1, 0, 'i', 1, '', $text,
+    like(f('log_push', 1, 'q', 'x', 'x', 1, 1, 'd', 1, 0, hashes('d', 'i'), $text,
            '') . '', qr/^QUEUES ARGUMENT /, 'wrong: ' . $text =~ s/\n.*//sr);
 }
 

@@ -23,7 +23,7 @@ sub tx {
     my (%o) = @_;
     my @leases = @{ $o{leases} // [] };
     my @acks = @{ $o{acks} // [] };
-    my $reply = f('log_tx', 'me', scalar @leases, @leases,
+    my $reply = f('log_tx', scalar @leases, @leases,
                   pushes(@{ $o{pushes} // [] }), scalar @acks, map { @$_ } @acks);
 
     return ref $reply eq 'ARRAY' ? join ' ', map { s/\d{13}/MS/gr } @$reply
@@ -126,7 +126,7 @@ is(state_(), $before, 'nothing is half done');
 $r->call('DEL', $lr);
 $r->call('RENAME', 'kept', $lr);
 
-for my $bad ([ '' ], [ '', 0, 1 ], [ '', 0, 0, 0, 1, 'g' ])
+for my $bad ([ '' ], [ 0, 1 ], [ 0, 0, 0, 1, 'g' ])
 {
     like(f('log_tx', @$bad) . '', qr/^QUEUES ARGUMENT /, "wrong: @$bad");
 }

@@ -1,11 +1,12 @@
 
 #include "ngx_queues_store_log_call.h"
+#include "../base/ngx_queues_base_fingerprint.h"
 
 
 /* arguments, at most, of a queue, a partition and a message */
 #define NGX_QUEUES_STORE_LOG_QUEUE_ARGS   3
-#define NGX_QUEUES_STORE_LOG_LANE_ARGS    4
-#define NGX_QUEUES_STORE_LOG_ITEM_ARGS    5
+#define NGX_QUEUES_STORE_LOG_LANE_ARGS    5
+#define NGX_QUEUES_STORE_LOG_ITEM_ARGS    2
 
 /* bytes of the numbers that a segment begins with, at most */
 #define NGX_QUEUES_STORE_LOG_HEAD         (7 * NGX_QUEUES_BASE_DECIMAL_MAX + 7)
@@ -254,14 +255,16 @@ ngx_queues_store_log_plan_count(ngx_queues_store_log_work_t *work,
     for (i = 0; i < work->push.nitems; i++) {
         size = ngx_queues_store_log_item_size(&work->push.items[i]);
 
-        /* counts and lengths; a large one is not copied, and may end two */
+        /* a large payload is not copied, and may end two segments */
 
-        args->size += 2 * (NGX_QUEUES_BASE_DECIMAL_MAX + 1);
+        args->size += NGX_QUEUES_BASE_FINGERPRINT
+                      + NGX_QUEUES_BASE_DECIMAL_MAX + 1;
 
         if (size <= NGX_QUEUES_STORE_LOG_CHUNK_BYTES) {
             copied += size;
 
         } else {
+            args->size += size - work->push.items[i].payload.len;
             segments += 2;
         }
     }

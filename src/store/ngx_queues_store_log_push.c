@@ -1,5 +1,6 @@
 
 #include "ngx_queues_store_log_call.h"
+#include "../base/ngx_queues_base_fingerprint.h"
 
 
 /* of a segment, and of the texts that its messages have in it */
@@ -14,8 +15,9 @@ typedef struct {
 static ngx_int_t ngx_queues_store_log_push_parse(
     ngx_queues_store_call_t *call, ngx_queues_redis_reply_t *reply,
     ngx_queues_store_result_t *result);
-static void ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
-    ngx_queues_store_log_set_t *set, ngx_queues_store_log_args_t *args);
+static ngx_int_t ngx_queues_store_log_push_set(
+    ngx_queues_store_log_push_t *push, ngx_queues_store_log_set_t *set,
+    ngx_queues_store_log_args_t *args);
 static ngx_uint_t ngx_queues_store_log_push_chunk(
     ngx_queues_store_log_push_t *push, ngx_uint_t i,
     ngx_queues_store_log_args_t *args);
@@ -54,12 +56,10 @@ ngx_queues_store_log_push(ngx_str_t *root, ngx_queues_store_log_push_t *push,
     }
 
     if (rc == NGX_OK) {
-        args.n++;
         rc = ngx_queues_store_log_args_alloc(&args);
     }
 
     if (rc == NGX_OK) {
-        ngx_queues_store_log_arg(&args, &push->producer);
         rc = ngx_queues_store_log_push_args(call->log, &args);
     }
 
@@ -82,8 +82,8 @@ ngx_queues_store_log_push_parse(ngx_queues_store_call_t *call,
 
 
 /*
- * nq (name Q uuid)... ngroups (qi lane n flags id... (count "" segment "")...)...
- * of which a large message has (1 length payload trace), as it is not copied
+ * nq (name Q uuid)... ngroups (qi lane n flags hashes (segment "")...)...
+ * of which a large message has (segment payload), as it is not copied
  */
 
 ngx_int_t
@@ -119,22 +119,29 @@ ngx_queues_store_log_push_args(ngx_queues_store_log_work_t *work,
     ngx_queues_store_log_number(args, work->nlanes);
 
     for (i = 0; i < work->nlanes; i++) {
-        ngx_queues_store_log_push_set(&work->push, &work->lanes[i], args);
+        if (ngx_queues_store_log_push_set(&work->push, &work->lanes[i], args)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
     }
 
     return NGX_OK;
 }
 
 
-static void
+static ngx_int_t
 ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     ngx_queues_store_log_set_t *set, ngx_queues_store_log_args_t *args)
 {
+    ngx_str_t                     hashes, *lane;
     ngx_uint_t                    i, k, n, flags;
     ngx_queues_store_log_item_t  *items;
 
     items = push->items;
     items[set->last].next = NGX_QUEUES_STORE_LOG_NONE;
+
+    lane = &items[set->first].lane;
 
     flags = NGX_QUEUES_STORE_LOG_MADE
             | (items[set->first].sealed ? NGX_QUEUES_STORE_LOG_SEALED : 0);
@@ -147,13 +154,25 @@ ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     }
 
     ngx_queues_store_log_number(args, set->queue + 1);
-    ngx_queues_store_log_arg(args, &items[set->first].lane);
+    ngx_queues_store_log_arg(args, lane);
     ngx_queues_store_log_number(args, set->n);
     ngx_queues_store_log_number(args, flags);
 
+    hashes.data = args->p;
+
     for (i = set->first, k = 0; k < set->n; i = items[i].next, k++) {
-        ngx_queues_store_log_arg(args, &items[i].id);
+        if (ngx_queues_base_fingerprint(args->p, lane, &items[i].id)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        args->p += NGX_QUEUES_BASE_FINGERPRINT;
     }
+
+    hashes.len = args->p - hashes.data;
+
+    ngx_queues_store_log_arg(args, &hashes);
 
     for (i = set->first; i != NGX_QUEUES_STORE_LOG_NONE; /* void */ ) {
         n = ngx_queues_store_log_push_chunk(push, i, args);
@@ -162,6 +181,8 @@ ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
             i = items[i].next;
         }
     }
+
+    return NGX_OK;
 }
 
 
@@ -197,20 +218,6 @@ ngx_queues_store_log_push_chunk(ngx_queues_store_log_push_t *push,
                          + 1;
     }
 
-    item = &push->items[i];
-
-    ngx_queues_store_log_number(args, sizes.n);
-
-    if (ngx_queues_store_log_item_size(item)
-        > NGX_QUEUES_STORE_LOG_CHUNK_BYTES)
-    {
-        ngx_queues_store_log_number(args, item->payload.len);
-        ngx_queues_store_log_arg(args, &item->payload);
-        ngx_queues_store_log_arg(args, &item->trace);
-
-        return 1;
-    }
-
     /* between each two there is a byte */
 
     sizes.ids--;
@@ -223,7 +230,7 @@ ngx_queues_store_log_push_chunk(ngx_queues_store_log_push_t *push,
 }
 
 
-/* "", the segment as it is stored, "" */
+/* the segment as it is stored, ""; or without the payload, the payload */
 
 static void
 ngx_queues_store_log_push_segment(ngx_queues_store_log_push_t *push,
@@ -231,11 +238,20 @@ ngx_queues_store_log_push_segment(ngx_queues_store_log_push_t *push,
     ngx_queues_store_log_args_t *args)
 {
     u_char                       *p, *lengths, *payloads, *traces;
-    ngx_str_t                     text, none;
+    ngx_str_t                     text, rest;
     ngx_uint_t                    k;
     ngx_queues_store_log_item_t  *item;
 
-    ngx_str_null(&none);
+    item = &push->items[i];
+
+    if (ngx_queues_store_log_item_size(item)
+        > NGX_QUEUES_STORE_LOG_CHUNK_BYTES)
+    {
+        rest = item->payload;
+
+    } else {
+        ngx_str_null(&rest);
+    }
 
     text.data = args->p;
 
@@ -265,16 +281,18 @@ ngx_queues_store_log_push_segment(ngx_queues_store_log_push_t *push,
         }
 
         lengths = ngx_queues_base_decimal_print(lengths, item->payload.len);
-        payloads = ngx_cpymem(payloads, item->payload.data,
-                              item->payload.len);
+
+        if (rest.len == 0) {
+            payloads = ngx_cpymem(payloads, item->payload.data,
+                                  item->payload.len);
+        }
     }
 
     text.len = payloads - text.data;
     args->p = payloads;
 
-    ngx_queues_store_log_arg(args, &none);
     ngx_queues_store_log_arg(args, &text);
-    ngx_queues_store_log_arg(args, &none);
+    ngx_queues_store_log_arg(args, &rest);
 }
 
 

@@ -59,7 +59,7 @@ ngx_queues_store_log_tx(ngx_str_t *root, ngx_queues_store_log_tx_t *tx,
 }
 
 
-/* sub nleases lease..., what log_push has after sub, ngroups, groups */
+/* nleases lease..., what log_push has, ngroups, groups */
 
 static ngx_int_t
 ngx_queues_store_log_tx_args(ngx_queues_store_call_t *call,
@@ -67,14 +67,13 @@ ngx_queues_store_log_tx_args(ngx_queues_store_call_t *call,
 {
     ngx_uint_t  i;
 
-    args->n += 3 + tx->nleases;
+    args->n += 2 + tx->nleases;
     args->size += 2 * NGX_QUEUES_BASE_DECIMAL_MAX;
 
     if (ngx_queues_store_log_args_alloc(args) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    ngx_queues_store_log_arg(args, &tx->push.producer);
     ngx_queues_store_log_number(args, tx->nleases);
 
     for (i = 0; i < tx->nleases; i++) {

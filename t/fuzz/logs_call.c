@@ -156,30 +156,21 @@ fuzz_made(ngx_str_t *queue, ngx_str_t *lane)
 }
 
 
-/* one large message, in pieces */
+/* a segment as it is stored; returns of how many messages it is, to n */
 
-static void
-fuzz_large(ngx_str_t *length, ngx_str_t *payload, ngx_str_t *trace,
-    ngx_queues_store_log_item_t *item)
+static ngx_uint_t
+fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t n)
 {
-    fuzz_assert(fuzz_number_of(length) == item->payload.len);
-    fuzz_assert(fuzz_same(payload, &item->payload));
-    fuzz_assert(fuzz_same(trace, &item->trace));
-}
-
-
-/* a segment as it is stored */
-
-static void
-fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t count)
-{
-    ngx_uint_t                          k;
+    ngx_uint_t                          k, count;
     ngx_queues_base_segment_t           segment;
     ngx_queues_store_log_item_t        *item;
     ngx_queues_base_segment_message_t   message;
 
     fuzz_assert(ngx_queues_base_segment_open(&segment, text) == NGX_OK);
-    fuzz_assert(segment.left == count);
+
+    count = segment.left;
+
+    fuzz_assert(count >= 1 && count <= 64 && count <= n);
     fuzz_assert(fuzz_same(&segment.producer, &fuzz_producer));
     fuzz_assert(segment.sealed == (fuzz_items[members[0]].sealed != 0));
     fuzz_assert(count == 1 || segment.payloads.len <= FUZZ_CHUNK);
@@ -195,33 +186,39 @@ fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t count)
     }
 
     fuzz_assert(ngx_queues_base_segment_next(&segment, &message) == NGX_DONE);
+
+    return count;
 }
 
 
-/* chunks of n messages, which are the members, in their order */
+/* segments of n messages, which are the members; a large one is in two pieces */
 
 static void
-fuzz_chunks(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
+fuzz_segments(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
 {
-    ngx_str_t   length, text, trace;
+    ngx_str_t   begin, rest, whole;
     ngx_uint_t  count;
 
     for ( /* void */ ; n; n -= count, members += count) {
-        count = fuzz_arg_number(args);
-        length = *fuzz_arg(args);
-        text = *fuzz_arg(args);
-        trace = *fuzz_arg(args);
+        begin = *fuzz_arg(args);
+        rest = *fuzz_arg(args);
 
-        fuzz_assert(count >= 1 && count <= 64 && count <= n);
-
-        if (length.len) {
-            fuzz_assert(count == 1 && text.len > FUZZ_CHUNK / 2);
-            fuzz_large(&length, &text, &trace, &fuzz_items[members[0]]);
+        if (rest.len == 0) {
+            count = fuzz_segment(&begin, members, n);
             continue;
         }
 
-        fuzz_assert(trace.len == 0);
-        fuzz_segment(&text, members, count);
+        fuzz_assert(rest.len > FUZZ_CHUNK / 2);
+
+        whole.len = begin.len + rest.len;
+        whole.data = (u_char *) fuzz_alloc(whole.len);
+
+        (void) ngx_cpymem(ngx_cpymem(whole.data, begin.data, begin.len),
+                          rest.data, rest.len);
+
+        count = fuzz_segment(&whole, members, 1);
+
+        free(whole.data);
     }
 }
 
@@ -233,7 +230,8 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
     ngx_uint_t number)
 {
     char         *text, *p;
-    ngx_str_t    *queue, *lane;
+    u_char        hash[NGX_QUEUES_BASE_FINGERPRINT];
+    ngx_str_t    *queue, *lane, *hashes;
     uint64_t      n, offset;
     ngx_uint_t    i, k, *members;
 
@@ -259,11 +257,17 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
                 && fuzz_arg_number(args) == (fuzz_items[i].sealed != 0)
                                             + 2 * fuzz_made(queue, lane));
 
+    hashes = fuzz_arg(args);
+    fuzz_assert(hashes->len == n * sizeof(hash));
+
     for (k = 0; k < n; k++, i++) {
         i = fuzz_next(queue, lane, i);
 
         fuzz_assert(i < fuzz_nitems);
-        fuzz_assert(fuzz_same(fuzz_arg(args), &fuzz_items[i].id));
+        fuzz_assert(ngx_queues_base_fingerprint(hash, lane, &fuzz_items[i].id)
+                    == NGX_OK);
+        fuzz_assert(memcmp(hashes->data + k * sizeof(hash), hash, sizeof(hash))
+                    == 0);
 
         fuzz_seen[i] = 1;
         fuzz_lanes[i] = number;
@@ -281,7 +285,7 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
 
     fuzz_assert(fuzz_next(queue, lane, 0) == fuzz_nitems);
 
-    fuzz_chunks(args, members, n);
+    fuzz_segments(args, members, n);
     fuzz_string_out(text, p - text);
 
     free(members);
@@ -431,7 +435,6 @@ fuzz_server(const char *function, ngx_str_t *elts, ngx_uint_t nelts)
     args.last = elts + nelts;
 
     if (strcmp(function, "log_ack") != 0) {
-        fuzz_assert(fuzz_same(fuzz_arg(&args), &fuzz_producer));
         fuzz_firsts();
     }
 

@@ -9,6 +9,8 @@ package NgxQueues::LogCalls;
 use strict;
 use warnings;
 
+use Digest::SHA 'sha1';
+
 use NgxQueues::Check;
 use NgxQueues::Redis;
 
@@ -116,11 +118,14 @@ sub pushed {
         }
 
         push @args, $at{ $g->{queue} }, $g->{lane}, scalar @m, 0,
-             map { $_->[0] } @m;
+             join('', map { substr sha1("$g->{lane}\n$_->[0]"), 0, 14 } @m);
 
         while (my @some = splice @m, 0, 1 + rand 64) {
-            push @args, scalar @some, join(' ', map { length $_->[1] } @some),
-                join('', map { $_->[1] } @some), '';
+            my @texts = ('sub', join("\n", map { $_->[0] } @some), '',
+                         join(' ', map { length $_->[1] } @some));
+
+            push @args, join(':', 0, scalar @some, 0, map { length } @texts)
+                . "\n" . join('', @texts, map { $_->[1] } @some), '';
         }
     }
 
@@ -150,8 +155,7 @@ sub answers {
 sub push_ {
     my ($s, $groups) = @_;
 
-    return $s->answers($groups,
-                       @{ $s->f('log_push', 'sub', $s->pushed($groups)) });
+    return $s->answers($groups, @{ $s->f('log_push', $s->pushed($groups)) });
 }
 
 
@@ -231,7 +235,7 @@ sub ack {
 sub tx {
     my ($s, $op) = @_;
     my ($push, $acks, $leases) = @$op{qw(push acks leases)};
-    my ($word, @rest) = @{ $s->f('log_tx', 'sub', scalar @$leases, @$leases,
+    my ($word, @rest) = @{ $s->f('log_tx', scalar @$leases, @$leases,
         $s->pushed($push), scalar @$acks,
         map { ($_->{group}, $s->acked($_)) } @$acks) };
 

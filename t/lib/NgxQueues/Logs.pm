@@ -9,6 +9,7 @@ package NgxQueues::Logs;
 use strict;
 use warnings;
 
+use Digest::SHA ();
 use Exporter 'import';
 use Test::More;
 
@@ -16,7 +17,10 @@ use NgxQueues::Check;
 use NgxQueues::Functions;
 
 our @EXPORT = qw(log_push log_pop log_find log_ack log_items log_q log_hot
-                 log_configure log_elapse log_set log_sound ids lkey chunk pushes now_ms);
+                 log_configure log_elapse log_set log_sound ids lkey log_group hashes
+                 pushes now_ms);
+
+our $producer = 'me';
 
 my $serial = 0;
 my $lease = 0;
@@ -54,15 +58,34 @@ sub log_set {
     $r->call('HSET', $key, 's', join ':', @s);
 }
 
-# the arguments of chunks: payloads are the ids in quotes
+# what ids of a lane are in the index of ids
 
-sub chunk {
-    my ($ids, $traces, @payloads) = @_;
+sub hashes {
+    my ($lane, @ids) = @_;
+    return join '', map { substr Digest::SHA::sha1("$lane\n$_"), 0, 14 } @ids;
+}
+
+# A group of a push, of chunks [ ids, traces, payloads … ]: payloads are the ids
+# in quotes where there are none.
+
+sub log_group {
+    my ($number, $lane, $flags, @chunks) = @_;
+    my @ids = map { @{ $_->[0] } } @chunks;
+
+    return ($number, $lane, scalar @ids, $flags, hashes($lane, @ids),
+            map { (_segment($flags % 2, @$_), '') } @chunks);
+}
+
+sub _segment {
+    my ($sealed, $ids, $traces, @payloads) = @_;
 
     @payloads = map { qq("$_") } @$ids unless @payloads;
 
-    return (scalar @$ids, join(' ', map { length } @payloads),
-            join('', @payloads), $traces // '');
+    my @texts = ($producer, join("\n", @$ids), $traces // '',
+                 join(' ', map { length } @payloads));
+
+    return join(':', 0, scalar @$ids, $sealed, map { length } @texts) . "\n"
+           . join('', @texts, @payloads);
 }
 
 # a push from the number of queues on: [ name, lane, ids … ] …
@@ -79,7 +102,7 @@ sub pushes {
             $number{$name} = @queues / 3;
         }
 
-        push @args, $number{$name}, $lane, scalar @ids, 0, @ids, chunk(\@ids);
+        push @args, log_group($number{$name}, $lane, 0, [ \@ids ]);
     }
 
     return (@queues / 3, @queues, scalar @groups, @args);
@@ -87,7 +110,7 @@ sub pushes {
 
 sub log_push {
     my ($name, $lane, @ids) = @_;
-    return f('log_push', 'me', pushes([ $name, $lane, @ids ]));
+    return f('log_push', pushes([ $name, $lane, @ids ]));
 }
 
 # What was got: lease, q, next, now; and lanes, each a hash: l, name, first,
