@@ -33,6 +33,15 @@ typedef struct {
 } ngx_queues_api_queen_ack_t;
 
 
+/* of answers with many messages: ngx_sprintf() costs more than the copying */
+
+#define ngx_queues_api_queen_literal(p, text)                                 \
+    ngx_cpymem(p, text, sizeof(text) - 1)
+
+#define ngx_queues_api_queen_copy(p, text)                                    \
+    ngx_cpymem(p, (text)->data, (text)->len)
+
+
 #pragma GCC visibility push(hidden)
 
 
@@ -79,6 +88,12 @@ ngx_int_t ngx_queues_api_queen_read(ngx_queues_base_json_value_t *object,
  */
 ngx_int_t ngx_queues_api_queen_count(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *array, const char *what, ngx_uint_t max);
+
+/* The same for who counts while it reads: whether it is one, and the answer. */
+ngx_int_t ngx_queues_api_queen_array(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, const char *what);
+void ngx_queues_api_queen_too_many(ngx_queues_api_t *api, const char *what,
+    ngx_uint_t max);
 
 /*
  * The canonical text of a checked string, which may be the string itself.

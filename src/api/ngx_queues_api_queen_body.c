@@ -89,9 +89,7 @@ ngx_queues_api_queen_count(ngx_queues_api_t *api,
     ngx_queues_base_json_iter_t    it;
     ngx_queues_base_json_value_t   value;
 
-    if (array->type != NGX_QUEUES_BASE_JSON_ARRAY) {
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                             "%s must be an array", what);
+    if (ngx_queues_api_queen_array(api, array, what) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -104,12 +102,34 @@ ngx_queues_api_queen_count(ngx_queues_api_t *api,
     }
 
     if (n > max) {
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                             "%s has more than %ui elements", what, max);
+        ngx_queues_api_queen_too_many(api, what, max);
         return NGX_ERROR;
     }
 
     return n;
+}
+
+
+ngx_int_t
+ngx_queues_api_queen_array(ngx_queues_api_t *api,
+    ngx_queues_base_json_value_t *value, const char *what)
+{
+    if (value->type != NGX_QUEUES_BASE_JSON_ARRAY) {
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                             "%s must be an array", what);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+void
+ngx_queues_api_queen_too_many(ngx_queues_api_t *api, const char *what,
+    ngx_uint_t max)
+{
+    ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+                         "%s has more than %ui elements", what, max);
 }
 
 

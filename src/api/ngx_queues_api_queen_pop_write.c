@@ -6,8 +6,7 @@ static size_t ngx_queues_api_queen_pop_size(ngx_queues_api_queen_pop_t *ctx,
     ngx_queues_store_log_t *log);
 static u_char *ngx_queues_api_queen_pop_message(u_char *p, ngx_str_t *lease,
     ngx_str_t *group, ngx_queues_store_log_message_t *m);
-static u_char *ngx_queues_api_queen_pop_text(u_char *p, const char *name,
-    ngx_str_t *text);
+static u_char *ngx_queues_api_queen_pop_text(u_char *p, ngx_str_t *text);
 static u_char *ngx_queues_api_queen_pop_partition(u_char *p,
     ngx_queues_store_lane_t *place);
 
@@ -106,34 +105,51 @@ static u_char *
 ngx_queues_api_queen_pop_message(u_char *p, ngx_str_t *lease, ngx_str_t *group,
     ngx_queues_store_log_message_t *m)
 {
-    p = ngx_cpymem(p, "{\"id\":\"", sizeof("{\"id\":\"") - 1);
+    p = ngx_queues_api_queen_literal(p, "{\"id\":\"");
     p = ngx_queues_api_queen_message_id(p, &m->place, m->offset, m->ms);
-    p = ngx_sprintf(p, "\",\"transactionId\":\"%V\"", &m->id);
-    p = ngx_queues_api_queen_pop_text(p, "traceId", &m->trace);
+    p = ngx_queues_api_queen_literal(p, "\",\"transactionId\":\"");
+    p = ngx_queues_api_queen_copy(p, &m->id);
 
-    p = ngx_cpymem(p, ",\"data\":", sizeof(",\"data\":") - 1);
-    p = ngx_cpymem(p, m->payload.data, m->payload.len);
+    p = ngx_queues_api_queen_literal(p, "\",\"traceId\":");
+    p = ngx_queues_api_queen_pop_text(p, &m->trace);
 
-    p = ngx_queues_api_queen_pop_text(p, "producerSub", &m->producer);
+    p = ngx_queues_api_queen_literal(p, ",\"data\":");
+    p = ngx_queues_api_queen_copy(p, &m->payload);
 
-    p = ngx_cpymem(p, ",\"createdAt\":\"", sizeof(",\"createdAt\":\"") - 1);
+    p = ngx_queues_api_queen_literal(p, ",\"producerSub\":");
+    p = ngx_queues_api_queen_pop_text(p, &m->producer);
+
+    p = ngx_queues_api_queen_literal(p, ",\"createdAt\":\"");
     p = ngx_queues_base_moment_print(p, m->ms);
     *p++ = '"';
 
     p = ngx_queues_api_queen_pop_partition(p, &m->place);
 
-    return ngx_sprintf(p, ",\"partition\":\"%V\",\"leaseId\":\"%V\","
-                       "\"consumerGroup\":\"%V\"}", &m->lane, lease, group);
+    p = ngx_queues_api_queen_literal(p, ",\"partition\":\"");
+    p = ngx_queues_api_queen_copy(p, &m->lane);
+    p = ngx_queues_api_queen_literal(p, "\",\"leaseId\":\"");
+    p = ngx_queues_api_queen_copy(p, lease);
+    p = ngx_queues_api_queen_literal(p, "\",\"consumerGroup\":\"");
+    p = ngx_queues_api_queen_copy(p, group);
+
+    return ngx_queues_api_queen_literal(p, "\"}");
 }
 
 
 /* null where there is none */
 
 static u_char *
-ngx_queues_api_queen_pop_text(u_char *p, const char *name, ngx_str_t *text)
+ngx_queues_api_queen_pop_text(u_char *p, ngx_str_t *text)
 {
-    return text->len ? ngx_sprintf(p, ",\"%s\":\"%V\"", name, text)
-                     : ngx_sprintf(p, ",\"%s\":null", name);
+    if (text->len == 0) {
+        return ngx_queues_api_queen_literal(p, "null");
+    }
+
+    *p++ = '"';
+    p = ngx_queues_api_queen_copy(p, text);
+    *p++ = '"';
+
+    return p;
 }
 
 
@@ -141,7 +157,7 @@ static u_char *
 ngx_queues_api_queen_pop_partition(u_char *p,
     ngx_queues_store_lane_t *place)
 {
-    p = ngx_cpymem(p, ",\"partitionId\":\"", sizeof(",\"partitionId\":\"") - 1);
+    p = ngx_queues_api_queen_literal(p, ",\"partitionId\":\"");
     p = ngx_queues_base_lane_print(p, place->queue, place->lane);
     *p++ = '"';
 

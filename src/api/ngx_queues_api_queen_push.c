@@ -2,6 +2,10 @@
 #include "ngx_queues_api_queen.h"
 
 
+/* that there is room for at first */
+#define NGX_QUEUES_API_QUEEN_PUSH_ITEMS  16
+
+
 typedef enum {
     NGX_QUEUES_API_QUEEN_ITEM_QUEUE = 0,
     NGX_QUEUES_API_QUEEN_ITEM_PARTITION,
@@ -105,19 +109,21 @@ static ngx_int_t
 ngx_queues_api_queen_push_items(ngx_queues_api_t *api,
     ngx_queues_base_json_value_t *array, ngx_queues_store_log_push_t *push)
 {
-    ngx_int_t                      n;
+    ngx_array_t                    items;
     ngx_queues_base_json_iter_t    it;
     ngx_queues_base_json_value_t   value;
+    ngx_queues_store_log_item_t   *item;
 
-    n = ngx_queues_api_queen_count(api, array, "items",
-                                   NGX_QUEUES_STORE_LOG_PUSHES);
-    if (n == NGX_ERROR) {
+    if (ngx_queues_api_queen_array(api, array, "items") != NGX_OK) {
         return NGX_ERROR;
     }
 
-    push->items = ngx_pcalloc(api->op->pool,
-                              (n + 1) * sizeof(ngx_queues_store_log_item_t));
-    if (push->items == NULL) {
+    /* to count them first would be to walk over all payloads once more */
+
+    if (ngx_array_init(&items, api->op->pool, NGX_QUEUES_API_QUEEN_PUSH_ITEMS,
+                       sizeof(ngx_queues_store_log_item_t))
+        != NGX_OK)
+    {
         ngx_queues_api_no_memory(api);
         return NGX_ERROR;
     }
@@ -126,15 +132,27 @@ ngx_queues_api_queen_push_items(ngx_queues_api_t *api,
 
     while (ngx_queues_base_json_next(&it, NULL, &value) == NGX_OK) {
 
-        if (ngx_queues_api_queen_item(api, &value, 0,
-                                      &push->items[push->nitems])
-            != NGX_OK)
-        {
+        if (items.nelts == NGX_QUEUES_STORE_LOG_PUSHES) {
+            ngx_queues_api_queen_too_many(api, "items",
+                                          NGX_QUEUES_STORE_LOG_PUSHES);
             return NGX_ERROR;
         }
 
-        push->nitems++;
+        item = ngx_array_push(&items);
+        if (item == NULL) {
+            ngx_queues_api_no_memory(api);
+            return NGX_ERROR;
+        }
+
+        ngx_memzero(item, sizeof(ngx_queues_store_log_item_t));
+
+        if (ngx_queues_api_queen_item(api, &value, 0, item) != NGX_OK) {
+            return NGX_ERROR;
+        }
     }
+
+    push->items = items.elts;
+    push->nitems = items.nelts;
 
     return NGX_OK;
 }
@@ -196,13 +214,23 @@ ngx_queues_api_queen_push_answer(ngx_queues_api_t *api,
     for (i = 0; i < push->nitems; i++) {
         item = &push->items[i];
 
-        p = ngx_sprintf(p, "%s{\"index\":%ui,\"message_id\":\"",
-                        i ? "," : "", i);
+        if (i) {
+            *p++ = ',';
+        }
+
+        p = ngx_queues_api_queen_literal(p, "{\"index\":");
+        p = ngx_queues_base_decimal_print(p, i);
+        p = ngx_queues_api_queen_literal(p, ",\"message_id\":\"");
         p = ngx_queues_api_queen_message_id(p, &item->place, item->offset,
                                             item->ms);
-        p = ngx_sprintf(p, "\",\"transaction_id\":\"%V\",\"queueName\":\"%V\","
-                        "\"status\":\"%s\"}", &item->id, &item->queue,
-                        item->duplicate ? "duplicate" : "queued");
+        p = ngx_queues_api_queen_literal(p, "\",\"transaction_id\":\"");
+        p = ngx_queues_api_queen_copy(p, &item->id);
+        p = ngx_queues_api_queen_literal(p, "\",\"queueName\":\"");
+        p = ngx_queues_api_queen_copy(p, &item->queue);
+        p = ngx_queues_api_queen_literal(p, "\",\"status\":\"");
+        p = item->duplicate ? ngx_queues_api_queen_literal(p, "duplicate")
+                            : ngx_queues_api_queen_literal(p, "queued");
+        p = ngx_queues_api_queen_literal(p, "\"}");
     }
 
     *p++ = ']';

@@ -205,30 +205,27 @@ ngx_queues_base_json_skip_container(u_char *p, u_char *last)
 }
 
 
+/* a quote is escaped where an odd number of backslashes is before it */
+
 static u_char *
 ngx_queues_base_json_skip_string(u_char *p, u_char *last)
 {
     u_char  *quote, *escape;
 
-    quote = p++;
+    for (p++; p < last; p = quote + 1) {
+        quote = memchr(p, '"', last - p);
 
-    while (p < last) {
-
-        if (quote < p) {
-            quote = memchr(p, '"', last - p);
-
-            if (quote == NULL) {
-                break;
-            }
+        if (quote == NULL) {
+            break;
         }
 
-        escape = memchr(p, '\\', quote - p);
+        for (escape = quote; escape > p && escape[-1] == '\\'; escape--) {
+            /* void */
+        }
 
-        if (escape == NULL) {
+        if ((quote - escape) % 2 == 0) {
             return quote + 1;
         }
-
-        p = escape + 2;
     }
 
     return last;
