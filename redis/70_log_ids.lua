@@ -1,11 +1,13 @@
 -- Logs: the index of ids, by which duplicates are known, and what is acknowledged.
 -- An id is a hash there, which the caller of a push has made: Lua takes long to
--- make a string of an id, and Redis more room to keep it.
+-- make a string of an id, and Redis more room to keep it.  Ids of a segment have
+-- one value, and a list of them says which one is where, if that is worth it.
 
 do
     local HASH = 14             -- bytes of SHA-1, as many as a string has in the
                                 -- 16 bytes that it takes
     local BLOCK = 64            -- hashes that are cut at once
+    local LIST = 16             -- of so many there is a list
     local CUT = {}
     -- 0 to 999 as text, and with three digits: Lua is slow in writing numbers.
     local SMALL, PADDED = {}, {}
@@ -24,13 +26,13 @@ do
     end
 
 
-    -- Whether a text is so many hashes.
-    function L.log_are_hashes(text, n)
-        return #text == n * HASH
+    -- How many hashes a text is, a fraction where it is none.
+    function L.log_count_hashes(text)
+        return #text / HASH
     end
 
 
-    -- Adds them to a list of k.
+    -- Adds n of them to a list of k.
     local function cut(text, n, list, k)
         if n == 1 then
             list[k + 1] = text
@@ -86,52 +88,135 @@ do
     end
 
 
-    -- Which of a queue's messages were pushed before: number → value.
-    local function find_duplicates(t, fields, n)
-        local dedup, now, dup = t.p.dedup, t.c.now, nil
-        local keys = L.log_windows(t)
+    -- How many hashes are before one in a list of them, or nothing.
+    local function place(list, field)
+        local at = find(list, field, 1, true)
 
-        for i = t.turned and 2 or 1, #keys do
-            local values = L.log_many('HMGET', keys[i], fields, n)
+        while at and at % HASH ~= 1 do
+            at = find(list, field, at + 1, true)
+        end
 
-            for k = 1, n do
-                local value = values[k]
+        return at and (at - 1) / HASH
+    end
 
-                if value and not (dup and dup[k])
-                    and match(value, '%d+$') + dedup > now
-                then
-                    dup = dup or {}
-                    dup[k] = value
+
+    -- What a window has of ids: values are those of fields, of the lanes ls, or
+    -- of one lane.  Returns offsets and moments, of those that are known.
+    local function locate(key, fields, ls, values, n)
+        local offsets, moments, listed, names, lists, m = {}, {}, {}, {}, {}, 0
+
+        for k = 1, n do
+            if values[k] then
+                local start, ms, many = match(values[k], '^(%d+):(%d+)(:?)$')
+                local l = type(ls) == 'table' and ls[k] or ls
+                local name = l .. ':' .. start
+
+                offsets[k], moments[k] = tonumber(start), tonumber(ms)
+
+                if many ~= '' then
+                    listed[k] = name
+
+                    if not lists[name] then
+                        m = m + 1
+                        names[m], lists[name] = name, ''
+                    end
                 end
             end
         end
 
-        t.dup = dup
+        local texts = L.log_many('HMGET', key, names, m)
+
+        for i = 1, m do
+            lists[names[i]] = texts[i] or ''
+        end
+
+        for k = 1, n do
+            if listed[k] then
+                local before = place(lists[listed[k]], fields[k])
+
+                offsets[k] = before and offsets[k] + before
+            end
+        end
+
+        return offsets, moments
+    end
+
+
+    -- Looks for n ids of the lanes ls, or of one lane, in the windows from the
+    -- first on; the last one is first.  Calls fn(k, offset, ms) for each that a
+    -- window has.
+    function L.log_look_up(t, fields, ls, n, first, fn)
+        local keys = L.log_windows(t)
+
+        for i = first, #keys do
+            local values, any = L.log_many('HMGET', keys[i], fields, n), false
+
+            for k = 1, n do
+                any = any or values[k]
+            end
+
+            if any then
+                local offsets, moments = locate(keys[i], fields, ls, values, n)
+
+                for k = 1, n do
+                    if offsets[k] then
+                        fn(k, offsets[k], moments[k])
+                    end
+                end
+            end
+        end
+    end
+
+
+    -- Which of a queue's messages were pushed before: number → "offset:ms".
+    local function find_duplicates(t, fields, ls, n)
+        local dedup, now = t.p.dedup, t.c.now
+
+        L.log_look_up(t, fields, ls, n, t.turned and 2 or 1, function(k, offset, ms)
+            if ms + dedup > now then
+                t.dup = t.dup or {}
+                t.dup[k] = t.dup[k] or L.text(offset) .. ':' .. L.text(ms)
+            end
+        end)
     end
 
 
     -- The names that ids of a queue's messages have in the index.
-    function L.log_name_ids(t)
-        local fields, k = {}, 0
+    function L.log_name_ids(t, args)
+        local fields, ls, k = {}, {}, 0
 
         for i = 1, #t.pushes do
             local g = t.pushes[i]
 
-            cut(g.hashes, g.n, fields, k)
-            g.flat, k = k, k + g.n
+            g.flat = k
+
+            for c = 1, #g.counts do
+                cut(args[g.at + c * 3 - 3], g.counts[c], fields, k)
+                k = k + g.counts[c]
+            end
         end
 
         t.fields, t.stored = fields, 0
         turn_window(t)
 
-        if t.ask and t.p.dedup > 0 then
-            find_duplicates(t, fields, k)
+        if not t.ask or t.p.dedup == 0 then
+            return
         end
+
+        for i = 1, #t.pushes > 1 and #t.pushes or 0 do
+            local g = t.pushes[i]
+
+            for j = g.flat + 1, g.flat + g.n do
+                ls[j] = g.lane.l
+            end
+        end
+
+        find_duplicates(t, fields, ls[1] and ls or t.pushes[1].lane.l, k)
     end
 
 
     -- What the index of ids says of n messages from an offset on.
-    function L.log_index_values(offset, n, suffix)
+    local function values_of(offset, n, suffix)
         local list, high, low = {}, floor(offset / 1000), offset % 1000
         local prefix = high > 0 and L.text(high)
 
@@ -154,5 +239,34 @@ do
         end
 
         return list
+    end
+
+
+    -- Adds what the index of ids gets of a segment of n messages to a list.  Of
+    -- these it has the fields after from; text: all of them, if that is there.
+    function L.log_index(list, l, offset, n, suffix, fields, from, text)
+        local k = #list
+
+        if n < LIST then
+            local values = values_of(offset, n, suffix)
+
+            for i = 1, n do
+                list[k + 1], list[k + 2] = fields[from + i], values[i]
+                k = k + 2
+            end
+
+            return
+        end
+
+        local start = L.log_n(offset)
+        local value = start .. suffix .. ':'
+
+        for i = 1, n do
+            list[k + 1], list[k + 2] = fields[from + i], value
+            k = k + 2
+        end
+
+        list[k + 1], list[k + 2] = l .. ':' .. start,
+                                   text or concat(fields, '', from + 1, from + n)
     end
 end

@@ -3,7 +3,7 @@
 do
     local digits = L.log_n
     local LINE = '\n'
-    local LANE = '^(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(.*)$'
+    local LANE = '>I6I6I6I6I6I6I2'
     local GROUP = '^(%d+):(%d+):(%a):(%d+):(%d+):(%d+):(%d+):(%d+)$'
     local CURSOR = '^(%d+):(%d+):([^:]*):(%d+):(%d+):(%d+):(%d+):(%d+)()'
     local SEGMENT = '^(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+)\n()'
@@ -11,19 +11,18 @@ do
 
     -- A lane; l is its number, as text.
     function L.log_lane(l, text)
-        local next, head, seg, last, act, since, created, name
-            = match(text, LANE)
+        local next, head, seg, last, act, created, since, at
+            = struct.unpack(LANE, text)
 
-        return { l = l, next = tonumber(next), head = tonumber(head),
-                 seg = tonumber(seg), last = tonumber(last),
-                 act = tonumber(act), since = tonumber(since),
-                 created = created, name = name }
+        return { l = l, next = next, head = head, seg = seg, last = last,
+                 act = act, since = since, created = created,
+                 name = sub(text, at) }
     end
 
 
     function L.log_lane_text(a)
-        return concat({ digits(a.next), digits(a.head), digits(a.seg), digits(a.last),
-                        digits(a.act), digits(a.since), a.created, a.name }, ':')
+        return struct.pack(LANE, a.next, a.head, a.seg, a.last, a.act, a.created,
+                           a.since) .. a.name
     end
 
 
@@ -321,7 +320,7 @@ do
         end
 
         -- a group that began at some moment does not count what was before it
-        if g.base == 0 or tonumber(lane.created) >= g.from then
+        if g.base == 0 or lane.created >= g.from then
             g.passed, g.dirty = g.passed + at - 1, true
         end
 

@@ -4,6 +4,9 @@ do
     local SPARSE = 32           -- segments, or 8 KiB of one, for each entry in
                                 -- the index by time
     local BEHIND = 10           -- ms that a caller's moment may be behind
+    local KNOWN = 10000         -- lanes whose numbers are kept from call to call
+
+    local known_of, nknown = {}, 0      -- key of a queue's lanes → name → number
 
 
     -- Reads the queues of a push from args[i] on; those that are not there yet
@@ -38,14 +41,13 @@ do
     -- Reads what is for one lane, from args[i] on.  Returns it and the next
     -- index, or nothing.
     local function read_group(args, i)
-        local n, flags, hashes = tonumber(args[i + 2]), args[i + 3], args[i + 4]
+        local n, flags = tonumber(args[i + 2]), args[i + 3]
 
-        if not (n and hashes) or n < 1 or not L.log_are_hashes(hashes, n) then
+        if not (n and flags) or n < 1 then
             return
         end
 
-        local g = { name = args[i + 1], n = n, hashes = hashes, at = i + 5,
-                    counts = {},
+        local g = { name = args[i + 1], n = n, at = i + 4, counts = {},
                     sealed = (flags == '1' or flags == '3') and '1' or '0',
                     fresh = flags == '2' or flags == '3' }
         local have = 0
@@ -53,16 +55,18 @@ do
         i = g.at
 
         while have < n do
-            local ms, count = match(args[i] or '', '^(%d+):(%d+):[01]:')
+            local ms, count = match(args[i + 1] or '', '^(%d+):(%d+):[01]:')
 
             count = tonumber(count)
 
-            if not count or count < 1 then
+            if not count or count < 1
+                or count ~= L.log_count_hashes(args[i])
+            then
                 return
             end
 
             g.counts[#g.counts + 1], g.ms = count, tonumber(ms)
-            have, i = have + count, i + 2
+            have, i = have + count, i + 3
         end
 
         if have == n and args[i - 1] then
@@ -71,16 +75,42 @@ do
     end
 
 
-    -- Finds the lanes of a queue's groups; those that are not there yet get
-    -- their numbers.
-    local function find_lanes(t)
-        local groups, names = t.pushes, {}
+    -- Lanes by their names, as far as they are all in known; or nothing.
+    local function recall(t, known, names)
+        local ls, lanes = {}, {}
 
-        for i = 1, #groups do
-            names[i] = groups[i].name
+        for i = 1, #names do
+            ls[i] = known[names[i]]
+
+            if not ls[i] then
+                return
+            end
         end
 
-        local n = #names
+        local records = L.log_many('HMGET', t.p.records, ls, #ls)
+
+        for i = 1, #ls do
+            lanes[i] = records[i] and L.log_lane(ls[i], records[i])
+
+            if not (lanes[i] and lanes[i].name == names[i]) then
+                return
+            end
+        end
+
+        return lanes
+    end
+
+
+    -- Lanes by their names; false where there is none.  A lane keeps its number,
+    -- and its record says whether it is the one that is meant.
+    local function read_lanes(t, names)
+        local known, n = known_of[t.p.lanes], #names
+        local lanes = known and recall(t, known, names)
+
+        if lanes then
+            return lanes
+        end
+
         local found = t.new and {} or L.log_many('HMGET', t.p.lanes, names, n)
         local ls, k = {}, 0
 
@@ -93,14 +123,47 @@ do
 
         local records = L.log_many('HMGET', t.p.records, ls, k)
 
-        k = 0
+        if nknown + k > KNOWN then
+            known_of, nknown, known = {}, 0, nil
+        end
+
+        if not known then
+            known = {}
+            known_of[t.p.lanes] = known
+        end
+
+        lanes, k, nknown = {}, 0, nknown + k
 
         for i = 1, n do
-            local lane = t.lane_named[names[i]]
+            lanes[i] = false
 
             if found[i] then
                 k = k + 1
-                lane = lane or L.log_lane(found[i], records[k])
+                lanes[i], known[names[i]] = L.log_lane(found[i], records[k]),
+                                            found[i]
+            end
+        end
+
+        return lanes
+    end
+
+
+    -- Finds the lanes of a queue's groups; those that are not there yet get
+    -- their numbers.
+    local function find_lanes(t)
+        local groups, names = t.pushes, {}
+
+        for i = 1, #groups do
+            names[i] = groups[i].name
+        end
+
+        local lanes = read_lanes(t, names)
+
+        for i = 1, #names do
+            local lane = t.lane_named[names[i]]
+
+            if lanes[i] then
+                lane = lane or lanes[i]
                 t.old, t.ask = true, t.ask or not groups[i].fresh
             elseif not lane then
                 L.log_set(t, 'lanes', t.lanes + 1)
@@ -160,9 +223,7 @@ do
     -- many messages are in it, and its text.  One that the caller made with the
     -- moment that it gets is stored as it is: a long string more costs more than
     -- the rest of a push.
-    local function segment(t, n, text, rest, flat, stamp)
-        local keep = fresh(t.dup, flat, n)
-
+    local function segment(n, text, rest, keep, stamp)
         if keep and not keep[1] then
             return 0
         end
@@ -199,12 +260,12 @@ do
         local ms = moment(t, g)
         local start, offset, prefix = lane.next, lane.next, lane.l .. ':'
         local stamp, fields = L.log_n(ms), t.fields
-        local index, x, suffix = w.index, #w.index, ':' .. stamp
-        local at, flat, words = g.at, g.flat, {}
+        local suffix, at, flat, words = ':' .. stamp, g.at, g.flat, {}
 
         for c = 1, #g.counts do
             local n = g.counts[c]
-            local k, text = segment(t, n, args[at], args[at + 1], flat, stamp)
+            local keep = fresh(dup, flat, n)
+            local k, text = segment(n, args[at + 1], args[at + 2], keep, stamp)
 
             if k > 0 then
                 w.segments[#w.segments + 1] = prefix .. offset
@@ -221,24 +282,29 @@ do
                 end
             end
 
-            local values, v = L.log_index_values(offset, k, suffix), 0
+            if keep then
+                local kept = {}
 
-            for i = 1, n do
-                local value = dup and dup[flat + i]
+                for i = 1, k do
+                    kept[i] = fields[flat + keep[i]]
+                end
 
-                if value then
+                L.log_index(w.index, lane.l, offset, k, suffix, kept, 0)
+            else
+                L.log_index(w.index, lane.l, offset, k, suffix, fields, flat,
+                            args[at])
+            end
+
+            for i = 1, dup and n or 0 do
+                if dup[flat + i] then
                     words[#words + 1] = concat({ ' ', flat - g.flat + i - 1, ':',
-                                                 value })
-                else
-                    v = v + 1
-                    index[x + 1], index[x + 2] = fields[flat + i], values[v]
-                    x = x + 2
+                                                 dup[flat + i] })
                 end
             end
 
             offset = offset + k
 
-            at, flat = at + 2, flat + n
+            at, flat = at + 3, flat + n
         end
 
         if offset > start then
@@ -259,12 +325,14 @@ do
             local n = g.counts[c]
 
             if number <= n then
-                local _, _, _, a, b, _, _, from = L.log_head(args[at])
-                return L.log_items(sub(args[at], from + a, from + a + b - 1),
-                                   '\n', number, number)
+                local text = args[at + 1]
+                local _, _, _, a, b, _, _, from = L.log_head(text)
+
+                return L.log_items(sub(text, from + a, from + a + b - 1), '\n',
+                                   number, number)
             end
 
-            number, at = number - n, at + 2
+            number, at = number - n, at + 3
         end
     end
 
@@ -280,13 +348,13 @@ do
 
         if lane.act <= t.seen then
             t.act = t.act + 1
-            lane.act, w.act = t.act, t.act
+            lane.act = t.act
             w.noted[#w.noted + 1] = L.text(t.act)
             w.noted[#w.noted + 1] = lane.l
         end
 
         if lane.new then
-            lane.created, lane.new = L.log_n(ms), nil
+            lane.created, lane.new = ms, nil
             w.lanes[#w.lanes + 1] = lane.name
             w.lanes[#w.lanes + 1] = lane.l
         end
@@ -370,7 +438,7 @@ do
         for k = 1, #list do
             if list[k].pushes and not list[k].fields then
                 find_lanes(list[k])
-                L.log_name_ids(list[k])
+                L.log_name_ids(list[k], args)
             end
         end
 
@@ -424,16 +492,7 @@ do
             L.log_due_at(t, L.log_soonest(p, tonumber(w.oldest[1])))
         end
 
-        if w.act then
-            L.log_set(t, 'act', w.act)
-        end
-
-        if w.big > t.big then
-            L.log_set(t, 'big', w.big)
-        end
-
-        L.log_set(t, 'last', w.last)
-        L.log_set(t, 'n', t.n + t.stored)
+        t.big, t.last, t.n = w.big, w.last, t.n + t.stored
         L.log_set(t, 'pushed', t.pushed + t.stored)
         L.log_write_numbers(t)
         L.log_wake(t)
@@ -455,10 +514,10 @@ do
     -- Keys: root.  Arguments: how many queues, for each of them name, Q and UUID
     -- (the last two are used where it is to be made); how many groups, for each
     -- of them: number of the queue (from 1), lane, how many messages, flags (1:
-    -- they are sealed; 2: their ids were made for this call, none can be known),
-    -- the hashes of their ids; then till these messages are there their segments:
-    -- what they begin with, and the rest or nothing.  The moment of a segment is
-    -- kept where it may be.
+    -- they are sealed; 2: their ids were made for this call, none can be known);
+    -- then segments till these messages are there: the hashes of its ids, what
+    -- it begins with, and the rest or nothing.  The moment of a segment is kept
+    -- where it may be.
     -- A lane is in one group, and ids in a group differ.  Reply: for each group
     -- "Q:l:ms:start", and " i:offset:ms" for each message that was pushed before
     -- (i from 0); the others have offsets from start on, in order, and ms.

@@ -405,7 +405,7 @@ do
             return c.out
         end
 
-        local t, failed = L.log_by_name(c, args[1], true)
+        local t, failed = L.log_by_name(c, args[1])
 
         if not t then
             t, failed = L.log_create_queue(c, args[1], args[2], args[3],

@@ -99,19 +99,12 @@ do
 
         if k > 0 then
             L.log_numbers(t)
-
-            for _, key in ipairs(L.log_windows(t)) do
-                local values = L.log_many('HMGET', key, missing, k)
-
-                for i = 1, k do
-                    if values[i] and not offsets[places[i]] then
-                        local offset, ms = match(values[i], '^(%d+):(%d+)$')
-
-                        offsets[places[i]] = tonumber(offset)
-                        a.ms = max(a.ms or 0, tonumber(ms))
-                    end
+            L.log_look_up(t, missing, a.l, k, 1, function(i, offset, ms)
+                if not offsets[places[i]] then
+                    offsets[places[i]] = offset
+                    a.ms = max(a.ms or 0, ms)
                 end
-            end
+            end)
         end
 
         return offsets

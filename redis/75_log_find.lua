@@ -73,7 +73,7 @@ do
 
     -- Pops of one queue.  Returns as L.log_take().
     local function take(c, name, group)
-        local t = L.log_by_name(c, name, true)
+        local t = L.log_by_name(c, name)
 
         if not t then
             return -1

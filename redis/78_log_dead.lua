@@ -344,7 +344,8 @@ do
 
         local words, failed = L.log_plan_push(c, {
             '1', t.p.name, '', '', '1',
-            '1', lane, '1', row.sealed, L.log_hash(lane, id),
+            '1', lane, '1', row.sealed,
+            L.log_hash(lane, id),
             L.log_segment(c.text, 1, row.sealed, row.producer, id, '',
                           L.text(#row.payload), ''),
             row.payload }, 1)

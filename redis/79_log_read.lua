@@ -35,18 +35,17 @@ do
 
     -- Where a message is that is known by its id: offset and ms, or nothing.
     local function find_id(t, lane, id)
-        local field = L.log_hash(lane.name, id)
+        local at, moment
 
         L.log_numbers(t)
-
-        for _, key in ipairs(L.log_windows(t)) do
-            local offset, ms = match(call('HGET', key, field) or '',
-                                     '^(%d+):(%d+)$')
-
-            if offset then
-                return tonumber(offset), tonumber(ms)
+        L.log_look_up(t, { L.log_hash(lane.name, id) }, lane.l, 1, 1,
+                      function(_, offset, ms)
+            if not at then
+                at, moment = offset, ms
             end
-        end
+        end)
+
+        return at, moment
     end
 
 

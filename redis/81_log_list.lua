@@ -112,7 +112,7 @@ do
             local cur, n = cursors[i], #out
 
             for k, value in ipairs(not lane and {} or {
-                lane.l, lane.name, lane.created, lane.head, lane.next, lane.last,
+                lane.l, lane.name, L.text(lane.created), lane.head, lane.next, lane.last,
                 lane.head < lane.next and firsts[i] or '',
                 cur and cur.committed or '',
                 cur and cur.expiry > c.now and cur.expiry or '' })

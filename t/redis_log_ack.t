@@ -214,6 +214,13 @@ $reply = f('log_ack', 'g', 2, log_items($got, 'c', at => 2, ids => [1]),
            log_items($got, 'c', at => 2, ids => [2], lease => ''));
 is("@$reply", '0n 1o', 'two of one lane see each other');
 
+# by the index of ids, in a long segment
+
+log_push('long', 'p', 1 .. 40);
+$got = log_pop('long', batch => 1, auto => 1);
+is(log_ack($got, 'cc', lease => '', ids => [ 30, 41 ]), '0ou', 'without a lease');
+is(ids(log_pop('long', batch => 2)), '31 32', 'the cursor is behind it');
+
 # sealed payloads and rows of several groups
 
 log_push('sealed', 'p', 'first');
@@ -232,9 +239,8 @@ is($r->call('HGET', lkey('lX', log_q('sealed')), '1:b'), '1 2', 'found by its id
 my $q = log_q($name);
 $r->call('HDEL', lkey('lm', $q), '1:1');
 $r->call('ZREM', lkey('lo', $q), 1);
-$r->call('HSET', lkey('ld', $q), 1, $r->call('HGET', lkey('ld', $q), 1)
-         =~ s/^3:1/3:3/r);
-$r->call('HSET', lkey('lh', $q), 'n', 0);
+log_lane_set($name, 1, sub { $_[0][1] = 3 });
+log_hot_set($name, n => 0);
 is(log_ack($got, 'd', ids => [1]), '1d', 'retention was faster');
 like(row($name, 1), qr/\|null\|g$/, 'a row without payload');
 

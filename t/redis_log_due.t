@@ -179,6 +179,17 @@ subtest 'consumed, many lanes' => sub {
 };
 
 
+subtest 'ids of messages that are gone' => sub {
+    log_configure('g', ret => 100, dedup => 1000);
+    log_push('g', 'p', 1 .. 20);
+    log_elapse('g', 101_000);
+    tend();
+    is(stored('g'), 0, 'nothing is left');
+    like(log_push('g', 'p', 5, 20, 21)->[0], qr/:21 0:5:\d+ 1:20:\d+$/,
+         'they are known for as long as they would be');
+};
+
+
 subtest 'windows of ids' => sub {
     log_configure('i', dedup => 1000);
     log_push('i', 'p', 1);

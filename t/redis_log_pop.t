@@ -45,7 +45,7 @@ is(ids(log_pop('a')), '4 5', 'the rest comes');
 
 log_push('far', "old$_", $_) for 1 .. 9;
 
-my $middle = $r->call('HGET', lkey('lh', log_q('far')), 'last') + 1;
+my $middle = log_hot('far', 'last') + 1;
 
 wait_for(sub { now_ms() > $middle }, 5);
 log_push('far', "new$_", 10 + $_) for 1 .. 3;
@@ -203,12 +203,10 @@ is(ids(log_pop('deep', group => 't', mode => 't', from => $at, batch => 2)),
 sub cut {
     my ($name, $l, $from, $to) = @_;
     my $q = log_q($name);
-    my $record = $r->call('HGET', lkey('ld', $q), $l);
 
     $r->call('HDEL', lkey('lm', $q), map { "$l:$_" } $from .. $to);
-    $r->call('HSET', lkey('ld', $q), $l,
-             $record =~ s/^(\d+):\d+/"$1:" . ($to + 1)/er);
-    $r->call('HINCRBY', lkey('lh', $q), 'n', $from - $to - 1);
+    log_lane_set($name, $l, sub { $_[0][1] = $to + 1 });
+    log_hot_set($name, n => log_hot($name, 'n') + $from - $to - 1);
 }
 
 log_push('hole', 'p', $_) for 1 .. 10;

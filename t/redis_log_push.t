@@ -96,22 +96,48 @@ log_set('plain', dedup => 0);
 $w = log_push('plain', 'p', 'a', 'b');
 unlike("@$w", qr/ /, 'without a window none is a duplicate');
 
-# windows of ids: at most two, which leave by themselves
+# long segments have one value in the index of ids, and a list of them
 
 log_set('plain', dedup => 3600);
-my $hot = lkey('lh', log_q('plain'));
+
+my @long = map { "id $_" } 1 .. 100;
+
+sub push_long {
+    my ($lane, @chunks) = @_;
+    my $w = f('log_push', 1, 'plain', 'x', 'x', 1,
+              log_group(1, $lane, 0, map { [ $_ ] } @chunks));
+
+    return join ' ', map { s/:\d{13}$//r } (split / /, $w->[0])[1 .. $w->[0] =~ tr/ //];
+}
+
+is(push_long('long', [ @long[0 .. 63] ], [ @long[64 .. 99] ]), '', 'of 64 and 36');
+is(push_long('long', [ @long[0, 1, 62 .. 65, 99] ]),
+   '0:1 1:2 2:63 3:64 4:65 5:66 6:100', 'each is known where it is');
+is(push_long('other', [ @long[0 .. 15] ]), '', 'but in its lane');
+is(push_long('long', [ (map { ("n$_", $long[$_]) } 1 .. 9), map { "n$_" } 10 .. 20 ]),
+   join(' ', map { 2 * $_ - 1 . ':' . ($_ + 1) } 1 .. 9), 'half of it again');
+is(push_long('long', [ map { "n$_" } 20, 1 .. 19 ]),
+   join(' ', '0:120', map { "$_:" . (100 + $_) } 1 .. 19), 'of the others each, too');
+is(push_long('short', [ @long[0 .. 14] ], [ @long[15 .. 30] ]), '', 'of 15 and 16');
+is(push_long('short', [ @long[30, 0, 14, 15] ]), '0:31 1:1 2:15 3:16',
+   'those of a short one have each its own');
+is(log_pop('plain', lane => 'long', batch => 1000)->{messages}[119]{id}, 'n20',
+   'they are there once');
+
+# windows of ids: at most two, which leave by themselves
+
 my $li = lkey('li', log_q('plain'));
-my $iw = $r->call('HGET', $hot, 'iw');
+my $iw = log_hot('plain', 'iw');
 cmp_ok($r->call('PTTL', "$li:$iw"), '>', 900_000, 'a window leaves by itself');
 log_push('plain', 'w', 'old');
-$r->call('HSET', $hot, 'is', now_ms() - 3_600_001);
+log_hot_set('plain', is => now_ms() - 3_600_001);
 $w = log_push('plain', 'w', 'old', 'new');
 like("@$w", qr/ 0:1:\d+$/, 'an id of the window before is known');
 is($r->call('EXISTS', "$li:$iw", "$li:" . ($iw + 1)), 2, 'there are two');
-$r->call('HSET', $hot, 'is', now_ms() - 3_600_001);
+log_hot_set('plain', is => now_ms() - 3_600_001);
 log_push('plain', 'w', 'newer');
 is($r->call('EXISTS', "$li:$iw"), 0, 'no third one');
-$r->call('HSET', $hot, 'is', now_ms() - 7_200_001);
+log_hot_set('plain', is => now_ms() - 7_200_001);
 log_push('plain', 'w', 'newest');
 is($r->call('EXISTS', map { "$li:" . ($iw + $_) } 0 .. 2), 0,
    'and after a long time only the new one');
@@ -174,12 +200,12 @@ is($cost[0], $cost[1], 'a push with 100 groups takes as many commands');
 my $lane = lkey('ld', log_q('few'));
 my $record = $r->call('HGET', $lane, 1);
 my $future = now_ms() + 5000;
-$r->call('HSET', $lane, 1, $record =~ s/^((?:\d+:){3})\d+/$1$future/r);
+log_lane_set('few', 1, sub { $_[0][3] = $future });
 like(log_push('few', 'p', 'later')->[0], qr/:$future:/,
      'a moment is never before that of the message before');
 $r->call('HSET', $lane, 1, $record);
 $r->call('HDEL', lkey('lm', log_q('few')), '1:5');
-$r->call('HINCRBY', lkey('lh', log_q('few')), 'n', -1);
+log_hot_set('few', n => log_hot('few', 'n') - 1);
 
 # many messages, in chunks
 
@@ -201,8 +227,7 @@ is(scalar @{ $r->call('ZRANGE', lkey('lt', log_q('much')), 0, -1) }, 1,
 my @abc = log_group(1, 'l', 0, [ [ 'a', 'b', 'c' ] ]);
 
 for my $bad ([ '' ], [ 1, 'q' ], [ 1, 'q', 'x', 'x', 1, 2, 'l' ],
-             [ 1, 'q', 'x', 'x', 1, 1, 'l', 2, 0, hashes('l', 'a', 'b'),
-               @abc[5, 6] ],
+             [ 1, 'q', 'x', 'x', 1, 1, 'l', 2, 0, @abc[4 .. 6] ],
              [ 1, 'q', 'x', 'x', 1, @abc[0 .. 3], hashes('l', 'a', 'b'),
                @abc[5, 6] ],
              [ 1, 'q', 'x', 'x', 1, @abc[0 .. 5] ],

@@ -47,11 +47,12 @@ sub moment {
         my ($ms, @messages) = @$_;
 
         push @ids, map { /^(\S+)/ } @messages;
-        push @args, segment($ms, 'she', @messages), '';
+        push @args, hashes($lane, map { /^(\S+)/ } @messages),
+            segment($ms, 'she', @messages), '';
     }
 
     my $w = f('log_push', 1, $queue, 'x', 'x', 1, 1, $lane, scalar @ids, 0,
-              hashes($lane, @ids), @args);
+              @args);
 
     return ref $w ? "@$w" =~ s/^.*?:\d+:(\d+):/$1 /r : "$w";
 }

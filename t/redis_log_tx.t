@@ -192,7 +192,7 @@ is(ids(log_pop('c', group => 'undo')), ids($got), 'and has it');
     my $now = now_ms();
     ok(wait_for(sub { now_ms() > $now }), 'a moment later');
     log_push('least', 'p', "$_") for 10 .. 60;
-    $r->call('HSET', lkey('lh', log_q('least')), 'is', 1);
+    log_hot_set('least', is => 1);
     log_push('least', 'p', 61);
     is(ids(log_pop('least', group => 't', mode => 't', from => $now + 1,
                    batch => 1)), 10, 'by time');

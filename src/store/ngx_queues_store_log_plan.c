@@ -5,8 +5,8 @@
 
 /* arguments, at most, of a queue, a partition and a message */
 #define NGX_QUEUES_STORE_LOG_QUEUE_ARGS   3
-#define NGX_QUEUES_STORE_LOG_LANE_ARGS    5
-#define NGX_QUEUES_STORE_LOG_ITEM_ARGS    2
+#define NGX_QUEUES_STORE_LOG_LANE_ARGS    4
+#define NGX_QUEUES_STORE_LOG_ITEM_ARGS    3
 
 /* bytes of the numbers that a segment begins with, at most */
 #define NGX_QUEUES_STORE_LOG_HEAD         (7 * NGX_QUEUES_BASE_DECIMAL_MAX + 7)

@@ -21,6 +21,9 @@ static ngx_int_t ngx_queues_store_log_push_set(
 static ngx_uint_t ngx_queues_store_log_push_chunk(
     ngx_queues_store_log_push_t *push, ngx_uint_t i,
     ngx_queues_store_log_args_t *args);
+static ngx_int_t ngx_queues_store_log_push_hashes(
+    ngx_queues_store_log_push_t *push, ngx_uint_t i, ngx_uint_t n,
+    ngx_queues_store_log_args_t *args);
 static void ngx_queues_store_log_push_segment(
     ngx_queues_store_log_push_t *push, ngx_uint_t i,
     ngx_queues_store_log_sizes_t *sizes, ngx_queues_store_log_args_t *args);
@@ -82,8 +85,8 @@ ngx_queues_store_log_push_parse(ngx_queues_store_call_t *call,
 
 
 /*
- * nq (name Q uuid)... ngroups (qi lane n flags hashes (segment "")...)...
- * of which a large message has (segment payload), as it is not copied
+ * nq (name Q uuid)... ngroups (qi lane n flags (hashes segment "")...)...
+ * of which a large message has (hash segment payload), as it is not copied
  */
 
 ngx_int_t
@@ -134,14 +137,11 @@ static ngx_int_t
 ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     ngx_queues_store_log_set_t *set, ngx_queues_store_log_args_t *args)
 {
-    ngx_str_t                     hashes, *lane;
     ngx_uint_t                    i, k, n, flags;
     ngx_queues_store_log_item_t  *items;
 
     items = push->items;
     items[set->last].next = NGX_QUEUES_STORE_LOG_NONE;
-
-    lane = &items[set->first].lane;
 
     flags = NGX_QUEUES_STORE_LOG_MADE
             | (items[set->first].sealed ? NGX_QUEUES_STORE_LOG_SEALED : 0);
@@ -154,28 +154,16 @@ ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     }
 
     ngx_queues_store_log_number(args, set->queue + 1);
-    ngx_queues_store_log_arg(args, lane);
+    ngx_queues_store_log_arg(args, &items[set->first].lane);
     ngx_queues_store_log_number(args, set->n);
     ngx_queues_store_log_number(args, flags);
 
-    hashes.data = args->p;
-
-    for (i = set->first, k = 0; k < set->n; i = items[i].next, k++) {
-        if (ngx_queues_base_fingerprint(args->p, lane, &items[i].id)
-            != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
-
-        args->p += NGX_QUEUES_BASE_FINGERPRINT;
-    }
-
-    hashes.len = args->p - hashes.data;
-
-    ngx_queues_store_log_arg(args, &hashes);
-
     for (i = set->first; i != NGX_QUEUES_STORE_LOG_NONE; /* void */ ) {
         n = ngx_queues_store_log_push_chunk(push, i, args);
+
+        if (n == 0) {
+            return NGX_ERROR;
+        }
 
         for ( /* void */ ; n; n--) {
             i = items[i].next;
@@ -186,7 +174,7 @@ ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
 }
 
 
-/* of as many items as make a segment, from i on; returns their number */
+/* of as many items as make a segment, from i on; returns their number, or 0 */
 
 static ngx_uint_t
 ngx_queues_store_log_push_chunk(ngx_queues_store_log_push_t *push,
@@ -224,9 +212,42 @@ ngx_queues_store_log_push_chunk(ngx_queues_store_log_push_t *push,
     sizes.lengths--;
     sizes.traces += sizes.traces ? sizes.n - 1 : 0;
 
+    if (ngx_queues_store_log_push_hashes(push, i, sizes.n, args) != NGX_OK) {
+        return 0;
+    }
+
     ngx_queues_store_log_push_segment(push, i, &sizes, args);
 
     return sizes.n;
+}
+
+
+static ngx_int_t
+ngx_queues_store_log_push_hashes(ngx_queues_store_log_push_t *push,
+    ngx_uint_t i, ngx_uint_t n, ngx_queues_store_log_args_t *args)
+{
+    ngx_str_t                     hashes;
+    ngx_queues_store_log_item_t  *item;
+
+    hashes.data = args->p;
+
+    for ( /* void */ ; n; n--, i = item->next) {
+        item = &push->items[i];
+
+        if (ngx_queues_base_fingerprint(args->p, &item->lane, &item->id)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        args->p += NGX_QUEUES_BASE_FINGERPRINT;
+    }
+
+    hashes.len = args->p - hashes.data;
+
+    ngx_queues_store_log_arg(args, &hashes);
+
+    return NGX_OK;
 }
 
 

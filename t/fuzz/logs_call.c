@@ -156,11 +156,16 @@ fuzz_made(ngx_str_t *queue, ngx_str_t *lane)
 }
 
 
-/* a segment as it is stored; returns of how many messages it is, to n */
+/*
+ * A segment as it is stored, and the hashes of its ids; returns of how many
+ * messages it is, to n.
+ */
 
 static ngx_uint_t
-fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t n)
+fuzz_segment(ngx_str_t *hashes, ngx_str_t *text, ngx_uint_t *members,
+    ngx_uint_t n)
 {
+    u_char                              hash[NGX_QUEUES_BASE_FINGERPRINT];
     ngx_uint_t                          k, count;
     ngx_queues_base_segment_t           segment;
     ngx_queues_store_log_item_t        *item;
@@ -171,6 +176,7 @@ fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t n)
     count = segment.left;
 
     fuzz_assert(count >= 1 && count <= 64 && count <= n);
+    fuzz_assert(hashes->len == count * sizeof(hash));
     fuzz_assert(fuzz_same(&segment.producer, &fuzz_producer));
     fuzz_assert(segment.sealed == (fuzz_items[members[0]].sealed != 0));
     fuzz_assert(count == 1 || segment.payloads.len <= FUZZ_CHUNK);
@@ -183,6 +189,10 @@ fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t n)
         fuzz_assert(fuzz_same(&message.id, &item->id));
         fuzz_assert(fuzz_same(&message.trace, &item->trace));
         fuzz_assert(fuzz_same(&message.payload, &item->payload));
+        fuzz_assert(ngx_queues_base_fingerprint(hash, &item->lane, &item->id)
+                    == NGX_OK);
+        fuzz_assert(memcmp(hashes->data + k * sizeof(hash), hash, sizeof(hash))
+                    == 0);
     }
 
     fuzz_assert(ngx_queues_base_segment_next(&segment, &message) == NGX_DONE);
@@ -196,15 +206,16 @@ fuzz_segment(ngx_str_t *text, ngx_uint_t *members, ngx_uint_t n)
 static void
 fuzz_segments(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
 {
-    ngx_str_t   begin, rest, whole;
+    ngx_str_t   hashes, begin, rest, whole;
     ngx_uint_t  count;
 
     for ( /* void */ ; n; n -= count, members += count) {
+        hashes = *fuzz_arg(args);
         begin = *fuzz_arg(args);
         rest = *fuzz_arg(args);
 
         if (rest.len == 0) {
-            count = fuzz_segment(&begin, members, n);
+            count = fuzz_segment(&hashes, &begin, members, n);
             continue;
         }
 
@@ -216,7 +227,7 @@ fuzz_segments(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
         (void) ngx_cpymem(ngx_cpymem(whole.data, begin.data, begin.len),
                           rest.data, rest.len);
 
-        count = fuzz_segment(&whole, members, 1);
+        count = fuzz_segment(&hashes, &whole, members, 1);
 
         free(whole.data);
     }
@@ -230,8 +241,7 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
     ngx_uint_t number)
 {
     char         *text, *p;
-    u_char        hash[NGX_QUEUES_BASE_FINGERPRINT];
-    ngx_str_t    *queue, *lane, *hashes;
+    ngx_str_t    *queue, *lane;
     uint64_t      n, offset;
     ngx_uint_t    i, k, *members;
 
@@ -257,17 +267,10 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
                 && fuzz_arg_number(args) == (fuzz_items[i].sealed != 0)
                                             + 2 * fuzz_made(queue, lane));
 
-    hashes = fuzz_arg(args);
-    fuzz_assert(hashes->len == n * sizeof(hash));
-
     for (k = 0; k < n; k++, i++) {
         i = fuzz_next(queue, lane, i);
 
         fuzz_assert(i < fuzz_nitems);
-        fuzz_assert(ngx_queues_base_fingerprint(hash, lane, &fuzz_items[i].id)
-                    == NGX_OK);
-        fuzz_assert(memcmp(hashes->data + k * sizeof(hash), hash, sizeof(hash))
-                    == 0);
 
         fuzz_seen[i] = 1;
         fuzz_lanes[i] = number;

@@ -7,6 +7,8 @@ package NgxQueues::CheckLog;
 use strict;
 use warnings;
 
+use NgxQueues::LogRecords;
+
 our $moved = 0;         # groups were moved that had leases
 
 my @settings = qw(lease retry delay window ret cret maxwait dlq enc dedup
@@ -94,8 +96,7 @@ sub _queue {
     my %group = _hash($r, "$root:lg:$q");
     my @p;
 
-    $hot{$_} //= 0 for qw(act seen last reg n pushed lanes groups dead iw is ip
-                          big);
+    %hot = (numbers($hot{n}), s => $hot{s});
     delete @$left{ map { "$root:$_:$q" } qw(lq lh lp ld lm la lt lo lg lk lK lX lf lv lu) };
     delete @$left{ map { "$root:li:$q:" . ($hot{iw} - $_) } 0, 1 };
 
@@ -161,8 +162,7 @@ sub _lanes {
     for my $name (sort keys %named) {
         my $l = $named{$name};
         my $text = delete $record{$l} // '';
-        my ($next, $head, $seg, $last, $act, $since, $created, $as) =
-            $text =~ /^(\d+):(\d+):(\d+):(\d+):(\d+):(\d+):(\d+):(.*)\z/s;
+        my ($next, $head, $seg, $last, $act, $created, $since, $as) = lane($text);
 
         if (!defined $as || $as ne $name) {
             push @p, "lane $name: its record is '$text'";

@@ -117,14 +117,15 @@ sub pushed {
             $at{ $g->{queue} } = @names / 3;
         }
 
-        push @args, $at{ $g->{queue} }, $g->{lane}, scalar @m, 0,
-             join('', map { substr sha1("$g->{lane}\n$_->[0]"), 0, 14 } @m);
+        push @args, $at{ $g->{queue} }, $g->{lane}, scalar @m, 0;
 
         while (my @some = splice @m, 0, 1 + rand 64) {
             my @texts = ('sub', join("\n", map { $_->[0] } @some), '',
                          join(' ', map { length $_->[1] } @some));
 
-            push @args, join(':', 0, scalar @some, 0, map { length } @texts)
+            push @args, join('', map { substr sha1("$g->{lane}\n$_->[0]"), 0, 14 }
+                                     @some),
+                join(':', 0, scalar @some, 0, map { length } @texts)
                 . "\n" . join('', @texts, map { $_->[1] } @some), '';
         }
     }

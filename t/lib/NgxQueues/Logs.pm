@@ -15,8 +15,10 @@ use Test::More;
 
 use NgxQueues::Check;
 use NgxQueues::Functions;
+use NgxQueues::LogRecords;
 
 our @EXPORT = qw(log_push log_pop log_find log_ack log_items log_q log_hot
+                 log_hot_set log_lane_set
                  log_configure log_elapse log_set log_sound ids lkey log_group hashes
                  pushes now_ms);
 
@@ -27,7 +29,36 @@ my $lease = 0;
 
 sub lkey { my ($k, $q, $g) = @_; "$root:$k:$q" . (defined $g ? ":$g" : '') }
 sub log_q { $r->call('HGET', "$root:ln", $_[0]) }
-sub log_hot { $r->call('HGET', lkey('lh', log_q($_[0])), $_[1]) // 0 }
+
+# one of the numbers of a queue, or another field of its hot hash
+
+sub log_hot {
+    my ($name, $field) = @_;
+    my %n = _numbers($name);
+
+    return $n{$field} // $r->call('HGET', lkey('lh', log_q($name)), $field) // 0;
+}
+
+sub log_hot_set {
+    my ($name, %new) = @_;
+
+    $r->call('HSET', lkey('lh', log_q($name)), 'n',
+             numbers_text(_numbers($name), %new));
+}
+
+sub _numbers { numbers($r->call('HGET', lkey('lh', log_q($_[0])), 'n')) }
+
+# Changes the record of a lane: fn has next head seg last act created since name.
+
+sub log_lane_set {
+    my ($name, $l, $fn) = @_;
+    my $key = lkey('ld', log_q($name));
+    my @lane = lane($r->call('HGET', $key, $l));
+
+    $fn->(\@lane);
+    $r->call('HSET', $key, $l, lane_text(@lane));
+}
+
 sub now_ms { my ($s, $us) = @{ $r->call('TIME') }; $s * 1000 + int($us / 1000) }
 
 # what the whole project has, logs and all
@@ -72,8 +103,9 @@ sub log_group {
     my ($number, $lane, $flags, @chunks) = @_;
     my @ids = map { @{ $_->[0] } } @chunks;
 
-    return ($number, $lane, scalar @ids, $flags, hashes($lane, @ids),
-            map { (_segment($flags % 2, @$_), '') } @chunks);
+    return ($number, $lane, scalar @ids, $flags,
+            map { (hashes($lane, @{ $_->[0] }), _segment($flags % 2, @$_), '') }
+                @chunks);
 }
 
 sub _segment {
@@ -232,13 +264,19 @@ sub log_elapse {
     my %groups = @{ $r->call('HGETALL', lkey('lg', $q)) };
     my @g = map { /^(\d+)/ } values %groups;
 
-    $hot{$_} and $hot{$_} = _back($hot{$_}, $x) for qw(last reg is);
-    $hot{rr} = _words($x, $hot{rr}) if $hot{rr};
-    $r->call('HSET', lkey('lh', $q), %hot);
+    my %n = numbers($hot{n});
 
-    for my $key (lkey('lg', $q), lkey('ld', $q), lkey('lm', $q), lkey('lk', $q),
+    $n{$_} and $n{$_} = _back($n{$_}, $x) for qw(last reg is);
+    log_hot_set($name, %n);
+    $r->call('HSET', lkey('lh', $q), 'rr', _words($x, $hot{rr})) if $hot{rr};
+
+    for my $l (@{ $r->call('HKEYS', lkey('ld', $q)) }) {
+        log_lane_set($name, $l, sub { $_ = _back($_, $x) for @{ $_[0] }[3, 5] });
+    }
+
+    for my $key (lkey('lg', $q), lkey('lm', $q), lkey('lk', $q),
                  map({ lkey('lc', $q, $_) } @g),
-                 map { lkey('li', $q, ($hot{iw} // 0) - $_) } 0, 1)
+                 map { lkey('li', $q, $n{iw} - $_) } 0, 1)
     {
         my %all = @{ $r->call('HGETALL', $key) };
 
