@@ -141,8 +141,13 @@ do
 
 
     local function add(c, p)
+        -- all that it will have, since growing tables costs time
         local t = { p = p, c = c, lane_of = {}, lane_named = {},
-                    group_of = {}, group_list = {} }
+                    group_of = {}, group_list = {}, act = 0, seen = 0, last = 0,
+                    reg = 0, n = 0, pushed = 0, lanes = 0, groups = 0, dead = 0,
+                    iw = 0, is = 0, ip = 0, big = 0, read = false, set = false,
+                    pushes = false, write = false, fields = false, stored = 0,
+                    old = false, ask = false, dup = false, turned = false }
 
         c.list[#c.list + 1], c.by_q[p.q], c.by_name[p.name] = t, t, t
 
@@ -351,6 +356,21 @@ do
         if floor(is / value) % 2 == 0 then
             flags(t, is + value)
         end
+    end
+
+
+    -- Adds two arguments to one of the lists of a table, which is false at first.
+    function L.log_put(lists, name, a, b)
+        local list = lists[name]
+
+        if not list then
+            lists[name] = { a, b }
+            return
+        end
+
+        local n = #list
+
+        list[n + 1], list[n + 2] = a, b
     end
 
 

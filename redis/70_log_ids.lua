@@ -143,9 +143,9 @@ do
 
 
     -- Looks for n ids of the lanes ls, or of one lane, in the windows from the
-    -- first on; the last one is first.  Calls fn(k, offset, ms) for each that a
-    -- window has.
-    function L.log_look_up(t, fields, ls, n, first, fn)
+    -- first on; the last one is first.  Calls fn(k, offset, ms, data) for each
+    -- that a window has.
+    function L.log_look_up(t, fields, ls, n, first, fn, data)
         local keys = L.log_windows(t)
 
         for i = first, #keys do
@@ -160,7 +160,7 @@ do
 
                 for k = 1, n do
                     if offsets[k] then
-                        fn(k, offsets[k], moments[k])
+                        fn(k, offsets[k], moments[k], data)
                     end
                 end
             end
@@ -168,16 +168,12 @@ do
     end
 
 
-    -- Which of a queue's messages were pushed before: number → "offset:ms".
-    local function find_duplicates(t, fields, ls, n)
-        local dedup, now = t.p.dedup, t.c.now
-
-        L.log_look_up(t, fields, ls, n, t.turned and 2 or 1, function(k, offset, ms)
-            if ms + dedup > now then
-                t.dup = t.dup or {}
-                t.dup[k] = t.dup[k] or L.text(offset) .. ':' .. L.text(ms)
-            end
-        end)
+    -- A message was pushed before: t.dup has its "offset:ms".
+    local function note_duplicate(k, offset, ms, t)
+        if ms + t.p.dedup > t.c.now then
+            t.dup = t.dup or {}
+            t.dup[k] = t.dup[k] or L.text(offset) .. ':' .. L.text(ms)
+        end
     end
 
 
@@ -211,7 +207,8 @@ do
             end
         end
 
-        find_duplicates(t, fields, ls[1] and ls or t.pushes[1].lane.l, k)
+        L.log_look_up(t, fields, ls[1] and ls or t.pushes[1].lane.l, k,
+                      t.turned and 2 or 1, note_duplicate, t)
     end
 
 
@@ -242,10 +239,16 @@ do
     end
 
 
-    -- Adds what the index of ids gets of a segment of n messages to a list.  Of
-    -- these it has the fields after from; text: all of them, if that is there.
-    function L.log_index(list, l, offset, n, suffix, fields, from, text)
+    -- Adds what the index of ids gets of a segment of n messages from an offset
+    -- on, as a text start, to a list.  Of these it has the fields after from;
+    -- text: all of them, if that is there.
+    function L.log_index(list, l, offset, start, n, suffix, fields, from, text)
         local k = #list
+
+        if n == 1 then
+            list[k + 1], list[k + 2] = fields[from + 1], start .. suffix
+            return
+        end
 
         if n < LIST then
             local values = values_of(offset, n, suffix)
@@ -258,7 +261,6 @@ do
             return
         end
 
-        local start = L.log_n(offset)
         local value = start .. suffix .. ':'
 
         for i = 1, n do

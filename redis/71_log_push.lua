@@ -47,7 +47,8 @@ do
             return
         end
 
-        local g = { name = args[i + 1], n = n, at = i + 4, counts = {},
+        local g = { name = args[i + 1], n = n, at = i + 4, counts = {}, ms = 0,
+                    t = false, lane = false, flat = 0,
                     sealed = (flags == '1' or flags == '3') and '1' or '0',
                     fresh = flags == '2' or flags == '3' }
         local have = 0
@@ -258,8 +259,8 @@ do
     local function append(t, g, args)
         local lane, w, dup = g.lane, t.write, t.dup
         local ms = moment(t, g)
-        local start, offset, prefix = lane.next, lane.next, lane.l .. ':'
-        local stamp, fields = L.log_n(ms), t.fields
+        local start, offset, name = lane.next, lane.next, L.log_n(lane.next)
+        local stamp, fields, first = L.log_n(ms), t.fields, name
         local suffix, at, flat, words = ':' .. stamp, g.at, g.flat, {}
 
         for c = 1, #g.counts do
@@ -268,17 +269,16 @@ do
             local k, text = segment(n, args[at + 1], args[at + 2], keep, stamp)
 
             if k > 0 then
-                w.segments[#w.segments + 1] = prefix .. offset
-                w.segments[#w.segments + 1] = text
+                L.log_put(w, 'segments', lane.l .. ':' .. name, text)
                 lane.seg = offset
                 lane.since = lane.since + 1 + floor(#text / 8192)
                 w.big = max(w.big, #text)
 
                 if lane.since >= SPARSE then
                     lane.since = 0
-                    w.times[#w.times + 1] = '0'
-                    w.times[#w.times + 1]
-                        = format('%012.0f:%013.0f:%012.0f', lane.l, ms, offset)
+                    L.log_put(w, 'times', '0',
+                              format('%012.0f:%013.0f:%012.0f', lane.l, ms,
+                                     offset))
                 end
             end
 
@@ -289,10 +289,10 @@ do
                     kept[i] = fields[flat + keep[i]]
                 end
 
-                L.log_index(w.index, lane.l, offset, k, suffix, kept, 0)
+                L.log_index(w.index, lane.l, offset, name, k, suffix, kept, 0)
             else
-                L.log_index(w.index, lane.l, offset, k, suffix, fields, flat,
-                            args[at])
+                L.log_index(w.index, lane.l, offset, name, k, suffix, fields,
+                            flat, args[at])
             end
 
             for i = 1, dup and n or 0 do
@@ -302,9 +302,12 @@ do
                 end
             end
 
-            offset = offset + k
-
             at, flat = at + 3, flat + n
+
+            if k > 0 then
+                offset = offset + k
+                name = L.log_n(offset)
+            end
         end
 
         if offset > start then
@@ -312,8 +315,7 @@ do
             L.log_appended(t, lane, start, offset, ms)
         end
 
-        return concat({ t.p.q, lane.l, stamp, L.text(start) }, ':')
-               .. concat(words)
+        return t.p.q .. ':' .. lane.l .. suffix .. ':' .. first .. concat(words)
     end
 
 
@@ -342,35 +344,34 @@ do
         local w = t.write
 
         if lane.head == start then
-            w.oldest[#w.oldest + 1] = L.log_n(ms)
-            w.oldest[#w.oldest + 1] = lane.l
+            L.log_put(w, 'oldest', L.log_n(ms), lane.l)
         end
 
         if lane.act <= t.seen then
             t.act = t.act + 1
             lane.act = t.act
-            w.noted[#w.noted + 1] = L.text(t.act)
-            w.noted[#w.noted + 1] = lane.l
+            L.log_put(w, 'noted', L.log_n(t.act), lane.l)
         end
 
         if lane.new then
             lane.created, lane.new = ms, nil
-            w.lanes[#w.lanes + 1] = lane.name
-            w.lanes[#w.lanes + 1] = lane.l
+            L.log_put(w, 'lanes', lane.name, lane.l)
         end
 
         lane.next, lane.last = next, ms
         w.last = max(w.last, ms)
-        w.records[#w.records + 1] = lane.l
-        w.records[#w.records + 1] = L.log_lane_text(lane)
+        L.log_put(w, 'records', lane.l, L.log_lane_text(lane))
     end
 
 
-    -- Keys of a wrong type fail here.
-    local function check(t)
+    -- Keys of a wrong type fail here.  The segments of the first queue that is
+    -- written, if it is there, are the first thing to be written at all.
+    local function check(t, first)
         local p, w = t.p, t.write
 
-        call('HLEN', p.segments)
+        if t.new or not first then
+            call('HLEN', p.segments)
+        end
 
         if not t.old then
             call('HLEN', p.records)
@@ -380,15 +381,15 @@ do
             call('HLEN', p.index .. ':' .. L.text(t.iw))
         end
 
-        if w.noted[1] then
+        if w.noted then
             call('ZCARD', p.noted)
         end
 
-        if w.oldest[1] then
+        if w.oldest then
             call('ZCARD', p.oldest)
         end
 
-        if w.times[1] then
+        if w.times then
             call('ZCARD', p.times)
         end
     end
@@ -422,9 +423,9 @@ do
 
             if not t.pushes then
                 t.pushes = {}
-                t.write = { segments = {}, index = {}, records = {}, lanes = {},
-                            noted = {}, oldest = {}, times = {}, big = t.big,
-                            last = t.last }
+                t.write = { segments = false, index = {}, records = false,
+                            lanes = false, noted = false, oldest = false,
+                            times = false, big = t.big, last = t.last }
             end
 
             g.t, groups[k], i = t, g, next
@@ -446,13 +447,23 @@ do
             words[k] = append(groups[k].t, groups[k], args)
         end
 
+        local first = true
+
         for k = 1, #c.list do
             if c.list[k].write then
-                check(c.list[k])
+                check(c.list[k], first)
+                first = first and c.list[k].stored == 0
             end
         end
 
         return words, i
+    end
+
+
+    local function store(command, key, list)
+        if list then
+            L.log_many(command, key, list, #list)
+        end
     end
 
 
@@ -468,12 +479,12 @@ do
             return
         end
 
-        L.log_many('HSET', p.segments, w.segments, #w.segments)
-        L.log_many('HSET', p.records, w.records, #w.records)
-        L.log_many('HSET', p.lanes, w.lanes, #w.lanes)
-        L.log_many('ZADD', p.noted, w.noted, #w.noted)
-        L.log_many('ZADD', p.oldest, w.oldest, #w.oldest)
-        L.log_many('ZADD', p.times, w.times, #w.times)
+        store('HSET', p.segments, w.segments)
+        store('HSET', p.records, w.records)
+        store('HSET', p.lanes, w.lanes)
+        store('ZADD', p.noted, w.noted)
+        store('ZADD', p.oldest, w.oldest)
+        store('ZADD', p.times, w.times)
 
         if t.turned and t.over[1] then
             call('UNLINK', unpack(t.over))
@@ -488,7 +499,7 @@ do
             L.log_due_at(t, t.c.now + p.span)
         end
 
-        if w.oldest[1] and p.age + p.cret > 0 then
+        if w.oldest and p.age + p.cret > 0 then
             L.log_due_at(t, L.log_soonest(p, tonumber(w.oldest[1])))
         end
 
