@@ -76,7 +76,8 @@ ngx_int_t ngx_queues_api_queen_members(ngx_queues_api_t *api,
 
 /*
  * The same without an answer: the place among the names of one that is there
- * twice, NGX_DECLINED where all is well.
+ * twice, NGX_DECLINED where all is well.  After both the object's end is known,
+ * if it was entered.
  */
 ngx_int_t ngx_queues_api_queen_read(ngx_queues_base_json_value_t *object,
     const ngx_str_t *names, ngx_uint_t n,

@@ -77,6 +77,8 @@ ngx_queues_api_queen_read(ngx_queues_base_json_value_t *object,
         }
     }
 
+    ngx_queues_base_json_end(&it, object);
+
     return twice;
 }
 

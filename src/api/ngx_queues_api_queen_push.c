@@ -118,7 +118,8 @@ ngx_queues_api_queen_push_items(ngx_queues_api_t *api,
         return NGX_ERROR;
     }
 
-    /* to count them first would be to walk over all payloads once more */
+    /* to count them, or to look for their ends, would be to walk over all
+       payloads once more */
 
     if (ngx_array_init(&items, api->op->pool, NGX_QUEUES_API_QUEEN_PUSH_ITEMS,
                        sizeof(ngx_queues_store_log_item_t))
@@ -130,7 +131,7 @@ ngx_queues_api_queen_push_items(ngx_queues_api_t *api,
 
     ngx_queues_base_json_open(&it, array);
 
-    while (ngx_queues_base_json_next(&it, NULL, &value) == NGX_OK) {
+    while (ngx_queues_base_json_enter(&it, &value) == NGX_OK) {
 
         if (items.nelts == NGX_QUEUES_STORE_LOG_PUSHES) {
             ngx_queues_api_queen_too_many(api, "items",
@@ -149,6 +150,8 @@ ngx_queues_api_queen_push_items(ngx_queues_api_t *api,
         if (ngx_queues_api_queen_item(api, &value, 0, item) != NGX_OK) {
             return NGX_ERROR;
         }
+
+        ngx_queues_base_json_leave(&it, &value);
     }
 
     push->items = items.elts;

@@ -82,6 +82,19 @@ ngx_int_t ngx_queues_base_json_next(ngx_queues_base_json_iter_t *it,
     ngx_str_t *key, ngx_queues_base_json_value_t *value);
 
 /*
+ * The next value of an array for who walks over it himself: of an object the
+ * end is not looked for, its raw text is too long.  Who has walked over it to
+ * its end sets that by _end(), with his iterator; then _leave() goes on in the
+ * array.
+ */
+ngx_int_t ngx_queues_base_json_enter(ngx_queues_base_json_iter_t *it,
+    ngx_queues_base_json_value_t *value);
+void ngx_queues_base_json_end(ngx_queues_base_json_iter_t *it,
+    ngx_queues_base_json_value_t *value);
+void ngx_queues_base_json_leave(ngx_queues_base_json_iter_t *it,
+    ngx_queues_base_json_value_t *value);
+
+/*
  * NGX_OK for a JSON integer without fraction and exponent of at most 15
  * digits, |n| < 10^15, which a double also holds; "-0" is 0.  NGX_ERROR for
  * everything else, *n is untouched then.

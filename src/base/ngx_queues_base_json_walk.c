@@ -61,7 +61,9 @@ ngx_queues_base_json_next(ngx_queues_base_json_iter_t *it, ngx_str_t *key,
 
     p = ngx_queues_base_json_skip_gap(it->pos, it->last);
 
-    if (p == it->last) {
+    /* of one that was entered the end is not known */
+
+    if (p == it->last || *p == '}' || *p == ']') {
         it->pos = p;
         return NGX_DONE;
     }
@@ -96,6 +98,42 @@ ngx_queues_base_json_next(ngx_queues_base_json_iter_t *it, ngx_str_t *key,
     it->pos = end;
 
     return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_queues_base_json_enter(ngx_queues_base_json_iter_t *it,
+    ngx_queues_base_json_value_t *value)
+{
+    u_char  *p;
+
+    p = ngx_queues_base_json_skip_gap(it->pos, it->last);
+
+    if (p < it->last && *p == '{') {
+        value->type = NGX_QUEUES_BASE_JSON_OBJECT;
+        value->raw.data = p;
+        value->raw.len = it->last - p;
+
+        return NGX_OK;
+    }
+
+    return ngx_queues_base_json_next(it, NULL, value);
+}
+
+
+void
+ngx_queues_base_json_leave(ngx_queues_base_json_iter_t *it,
+    ngx_queues_base_json_value_t *value)
+{
+    it->pos = value->raw.data + value->raw.len;
+}
+
+
+void
+ngx_queues_base_json_end(ngx_queues_base_json_iter_t *it,
+    ngx_queues_base_json_value_t *value)
+{
+    value->raw.len = it->pos + 1 - value->raw.data;
 }
 
 

@@ -916,6 +916,62 @@ unit_mutations(void)
 }
 
 
+static void
+unit_entering(void)
+{
+    ngx_str_t                      key, seen;
+    ngx_uint_t                     n, bad;
+    const char                    *error;
+    ngx_queues_base_json_iter_t    it, in;
+    ngx_queues_base_json_value_t   value, object, member;
+
+    static ngx_str_t  texts[] = {
+        ngx_string("{}"), ngx_string("{\"a\" : [1,{\"}\":2}] , \"b\":-1}"),
+        ngx_string("{\"c\":{\"d\":\"\\\\\"}}"), ngx_string("{\"e\":5 }")
+    };
+
+    static ngx_str_t  text = ngx_string("[{} , {\"a\" : [1,{\"}\":2}] , \"b\":-1},"
+        "{\"c\":{\"d\":\"\\\\\"}},[{\"x\":1}],{\"e\":5 }\n]");
+
+    static const ngx_uint_t  members[] = { 0, 2, 1, 1 };
+
+    (void) ngx_queues_base_json_parse(&text, &value, &error);
+    ngx_queues_base_json_open(&it, &value);
+
+    n = 0;
+
+    while (ngx_queues_base_json_enter(&it, &object) == NGX_OK) {
+
+        if (object.type != NGX_QUEUES_BASE_JSON_OBJECT) {
+            unit_ok(n == 3 && object.raw.len == sizeof("[{\"x\":1}]") - 1,
+                    "another value has its end", &object.raw);
+            continue;
+        }
+
+        ngx_queues_base_json_open(&in, &object);
+
+        for (bad = 0;
+             ngx_queues_base_json_next(&in, &key, &member) == NGX_OK;
+             bad++)
+        {
+            /* void */
+        }
+
+        ngx_queues_base_json_end(&in, &object);
+        ngx_queues_base_json_leave(&it, &object);
+
+        seen = object.raw;
+
+        unit_ok(bad == members[n] && seen.len == texts[n].len
+                && memcmp(seen.data, texts[n].data, seen.len) == 0,
+                "an object that was entered", &seen);
+        n++;
+    }
+
+    unit_ok(n == 4, "all of them", NULL);
+}
+
+
 int
 main(void)
 {
@@ -924,6 +980,7 @@ main(void)
     unit_depths();
     unit_large();
     unit_members();
+    unit_entering();
     unit_canonical();
     unit_decoding();
     unit_comparing();
