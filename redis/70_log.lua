@@ -146,7 +146,8 @@ do
                     group_of = {}, group_list = {}, act = 0, seen = 0, last = 0,
                     reg = 0, n = 0, pushed = 0, lanes = 0, groups = 0, dead = 0,
                     iw = 0, is = 0, ip = 0, big = 0, read = false, set = false,
-                    pushes = false, write = false, fields = false, stored = 0,
+                    pushes = false, write = false, fields = false, named = false,
+                    stored = 0,
                     old = false, ask = false, dup = false, turned = false }
 
         c.list[#c.list + 1], c.by_q[p.q], c.by_name[p.name] = t, t, t

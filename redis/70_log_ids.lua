@@ -179,7 +179,7 @@ do
 
     -- The names that ids of a queue's messages have in the index.
     function L.log_name_ids(t, args)
-        local fields, ls, k = {}, {}, 0
+        local fields, ls, k = t.fields, {}, 0
 
         for i = 1, #t.pushes do
             local g = t.pushes[i]
@@ -192,7 +192,6 @@ do
             end
         end
 
-        t.fields, t.stored = fields, 0
         turn_window(t)
 
         if not t.ask or t.p.dedup == 0 then
@@ -240,13 +239,14 @@ do
 
 
     -- Adds what the index of ids gets of a segment of n messages from an offset
-    -- on, as a text start, to a list.  Of these it has the fields after from;
-    -- text: all of them, if that is there.
+    -- on, as a text start, to a list of list.n.  Of these it has the fields after
+    -- from; text: all of them, if that is there.
     function L.log_index(list, l, offset, start, n, suffix, fields, from, text)
-        local k = #list
+        local k = list.n
 
         if n == 1 then
             list[k + 1], list[k + 2] = fields[from + 1], start .. suffix
+            list.n = k + 2
             return
         end
 
@@ -258,6 +258,7 @@ do
                 k = k + 2
             end
 
+            list.n = k
             return
         end
 
@@ -270,5 +271,6 @@ do
 
         list[k + 1], list[k + 2] = l .. ':' .. start,
                                    text or concat(fields, '', from + 1, from + n)
+        list.n = k + 2
     end
 end

@@ -6,7 +6,12 @@ do
     local BEHIND = 10           -- ms that a caller's moment may be behind
     local KNOWN = 10000         -- lanes whose numbers are kept from call to call
 
-    local known_of, nknown = {}, 0      -- key of a queue's lanes → name → number
+
+    -- What is kept from call to call: fields and index, as long as there are
+    -- messages, of the first queue of a call, since growing tables costs time,
+    -- of which what is left is never read; and lanes that are known, n in all:
+    -- key of a queue's lanes → name → number.
+    local kept = { fields = {}, index = {}, lanes = {}, n = 0 }
 
 
     -- Reads the queues of a push from args[i] on; those that are not there yet
@@ -105,7 +110,7 @@ do
     -- Lanes by their names; false where there is none.  A lane keeps its number,
     -- and its record says whether it is the one that is meant.
     local function read_lanes(t, names)
-        local known, n = known_of[t.p.lanes], #names
+        local known, n = kept.lanes[t.p.lanes], #names
         local lanes = known and recall(t, known, names)
 
         if lanes then
@@ -124,16 +129,16 @@ do
 
         local records = L.log_many('HMGET', t.p.records, ls, k)
 
-        if nknown + k > KNOWN then
-            known_of, nknown, known = {}, 0, nil
+        if kept.n + k > KNOWN then
+            kept.lanes, kept.n, known = {}, 0, nil
         end
 
         if not known then
             known = {}
-            known_of[t.p.lanes] = known
+            kept.lanes[t.p.lanes] = known
         end
 
-        lanes, k, nknown = {}, 0, nknown + k
+        lanes, k, kept.n = {}, 0, kept.n + k
 
         for i = 1, n do
             lanes[i] = false
@@ -395,12 +400,22 @@ do
     end
 
 
+    -- What is to be written of a queue.
+    local function new_write(t, index)
+        index.n = 0
+
+        return { segments = false, index = index, records = false, lanes = false,
+                 noted = false, oldest = false, times = false, big = t.big,
+                 last = t.last }
+    end
+
+
     -- Reads what a push has from args[i] on, and decides what becomes of it.
     -- Returns the words of the reply and the next index; or nothing and an
     -- error.
     function L.log_plan_push(c, args, i)
         local list, at = read_queues(c, args, i)
-        local groups, ngroups, words = {}, 0, {}
+        local groups, ngroups, words, tables = {}, 0, {}, kept
 
         if not list then
             return nil, at
@@ -423,9 +438,8 @@ do
 
             if not t.pushes then
                 t.pushes = {}
-                t.write = { segments = false, index = {}, records = false,
-                            lanes = false, noted = false, oldest = false,
-                            times = false, big = t.big, last = t.last }
+                t.fields, t.write = tables.fields, new_write(t, tables.index)
+                tables = { fields = {}, index = {} }
             end
 
             g.t, groups[k], i = t, g, next
@@ -437,7 +451,8 @@ do
         end
 
         for k = 1, #list do
-            if list[k].pushes and not list[k].fields then
+            if list[k].pushes and not list[k].named then
+                list[k].named = true
                 find_lanes(list[k])
                 L.log_name_ids(list[k], args)
             end
@@ -490,7 +505,7 @@ do
             call('UNLINK', unpack(t.over))
         end
 
-        L.log_many('HSET', key, w.index, #w.index)
+        L.log_many('HSET', key, w.index, w.index.n)
 
         -- nothing of it is needed when another window of that length is over;
         -- who looks after the queue comes before Redis would remove it
