@@ -7,6 +7,10 @@ do
     local GROUP = '^(%d+):(%d+):(%a):(%d+):(%d+):(%d+):(%d+):(%d+)$'
     local CURSOR = '^(%d+):(%d+):([^:]*):(%d+):(%d+):(%d+):(%d+):(%d+)()'
     local SEGMENT = '^(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+)\n()'
+    local KNOWN = 10000         -- lanes whose numbers are kept from call to call
+
+    -- n in all: key of a queue's lanes → name → number
+    local kept = { lanes = {}, n = 0 }
 
 
     -- A lane; l is its number, as text.
@@ -23,6 +27,79 @@ do
     function L.log_lane_text(a)
         return struct.pack(LANE, a.next, a.head, a.seg, a.last, a.act, a.created,
                            a.since) .. a.name
+    end
+
+
+    -- Lanes by their names, as far as they are all in known; or nothing.
+    local function recall(t, known, names)
+        local ls, lanes = {}, {}
+
+        for i = 1, #names do
+            ls[i] = known[names[i]]
+
+            if not ls[i] then
+                return
+            end
+        end
+
+        local records = L.log_many('HMGET', t.p.records, ls, #ls)
+
+        for i = 1, #ls do
+            lanes[i] = records[i] and L.log_lane(ls[i], records[i])
+
+            if not (lanes[i] and lanes[i].name == names[i]) then
+                return
+            end
+        end
+
+        return lanes
+    end
+
+
+    -- Lanes by their names; false where there is none.  A lane keeps its number,
+    -- and its record says whether it is the one that is meant.
+    function L.log_lanes_named(t, names)
+        local known, n = kept.lanes[t.p.lanes], #names
+        local lanes = known and recall(t, known, names)
+
+        if lanes then
+            return lanes
+        end
+
+        local found = t.new and {} or L.log_many('HMGET', t.p.lanes, names, n)
+        local ls, k = {}, 0
+
+        for i = 1, n do
+            if found[i] then
+                k = k + 1
+                ls[k] = found[i]
+            end
+        end
+
+        local records = L.log_many('HMGET', t.p.records, ls, k)
+
+        if kept.n + k > KNOWN then
+            kept.lanes, kept.n, known = {}, 0, nil
+        end
+
+        if not known then
+            known = {}
+            kept.lanes[t.p.lanes] = known
+        end
+
+        lanes, k, kept.n = {}, 0, kept.n + k
+
+        for i = 1, n do
+            lanes[i] = false
+
+            if found[i] then
+                k = k + 1
+                lanes[i], known[names[i]] = L.log_lane(found[i], records[k]),
+                                            found[i]
+            end
+        end
+
+        return lanes
     end
 
 

@@ -4,14 +4,10 @@ do
     local SPARSE = 32           -- segments, or 8 KiB of one, for each entry in
                                 -- the index by time
     local BEHIND = 10           -- ms that a caller's moment may be behind
-    local KNOWN = 10000         -- lanes whose numbers are kept from call to call
 
-
-    -- What is kept from call to call: fields and index, as long as there are
-    -- messages, of the first queue of a call, since growing tables costs time,
-    -- of which what is left is never read; and lanes that are known, n in all:
-    -- key of a queue's lanes → name → number.
-    local kept = { fields = {}, index = {}, lanes = {}, n = 0 }
+    -- Of the first queue of a call, as long as its messages are many: kept from
+    -- call to call, since growing tables costs time.  What was left is never read.
+    local kept = { fields = {}, index = {} }
 
 
     -- Reads the queues of a push from args[i] on; those that are not there yet
@@ -81,79 +77,6 @@ do
     end
 
 
-    -- Lanes by their names, as far as they are all in known; or nothing.
-    local function recall(t, known, names)
-        local ls, lanes = {}, {}
-
-        for i = 1, #names do
-            ls[i] = known[names[i]]
-
-            if not ls[i] then
-                return
-            end
-        end
-
-        local records = L.log_many('HMGET', t.p.records, ls, #ls)
-
-        for i = 1, #ls do
-            lanes[i] = records[i] and L.log_lane(ls[i], records[i])
-
-            if not (lanes[i] and lanes[i].name == names[i]) then
-                return
-            end
-        end
-
-        return lanes
-    end
-
-
-    -- Lanes by their names; false where there is none.  A lane keeps its number,
-    -- and its record says whether it is the one that is meant.
-    local function read_lanes(t, names)
-        local known, n = kept.lanes[t.p.lanes], #names
-        local lanes = known and recall(t, known, names)
-
-        if lanes then
-            return lanes
-        end
-
-        local found = t.new and {} or L.log_many('HMGET', t.p.lanes, names, n)
-        local ls, k = {}, 0
-
-        for i = 1, n do
-            if found[i] then
-                k = k + 1
-                ls[k] = found[i]
-            end
-        end
-
-        local records = L.log_many('HMGET', t.p.records, ls, k)
-
-        if kept.n + k > KNOWN then
-            kept.lanes, kept.n, known = {}, 0, nil
-        end
-
-        if not known then
-            known = {}
-            kept.lanes[t.p.lanes] = known
-        end
-
-        lanes, k, kept.n = {}, 0, kept.n + k
-
-        for i = 1, n do
-            lanes[i] = false
-
-            if found[i] then
-                k = k + 1
-                lanes[i], known[names[i]] = L.log_lane(found[i], records[k]),
-                                            found[i]
-            end
-        end
-
-        return lanes
-    end
-
-
     -- Finds the lanes of a queue's groups; those that are not there yet get
     -- their numbers.
     local function find_lanes(t)
@@ -163,7 +86,7 @@ do
             names[i] = groups[i].name
         end
 
-        local lanes = read_lanes(t, names)
+        local lanes = L.log_lanes_named(t, names)
 
         for i = 1, #names do
             local lane = t.lane_named[names[i]]
