@@ -1,5 +1,6 @@
 
 #include "ngx_queues_base_moment.h"
+#include "ngx_queues_base_calendar.h"
 #include "ngx_queues_base_text.h"
 
 
@@ -79,11 +80,8 @@ ngx_queues_base_moment_parse(ngx_str_t *text, uint64_t *ms)
 static int64_t
 ngx_queues_base_moment_date(ngx_queues_base_moment_text_t *t)
 {
-    int64_t     year, month, day, leap;
-
-    static const u_char  lengths[] = {
-        31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
-    };
+    int64_t     days;
+    ngx_uint_t  year, month, day;
 
     year = ngx_queues_base_moment_digits(t, 4, 9999);
     t->failed |= !ngx_queues_base_moment_take(t, '-');
@@ -91,30 +89,14 @@ ngx_queues_base_moment_date(ngx_queues_base_moment_text_t *t)
     t->failed |= !ngx_queues_base_moment_take(t, '-');
     day = ngx_queues_base_moment_digits(t, 2, 31);
 
-    if (t->failed || month == 0 || day == 0) {
+    if (t->failed
+        || ngx_queues_base_calendar_days(year, month, day, &days) != NGX_OK)
+    {
         t->failed = 1;
         return 0;
     }
 
-    leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-    if (day > lengths[month - 1] + (month == 2 ? leap : 0)) {
-        t->failed = 1;
-        return 0;
-    }
-
-    /* years begin in March: the leap day is the last one (Hinnant) */
-
-    if (month > 2) {
-        month -= 3;
-
-    } else {
-        month += 9;
-        year--;
-    }
-
-    return 365 * year + (year + 400) / 4 - (year + 400) / 100
-           + (year + 400) / 400 - 97 + (153 * month + 2) / 5 + day - 1 - 719468;
+    return days;
 }
 
 

@@ -1,5 +1,6 @@
 
 #include "ngx_queues_base_retry.h"
+#include "ngx_queues_base_calendar.h"
 #include "ngx_queues_base_text.h"
 
 
@@ -33,8 +34,6 @@ static void ngx_queues_base_retry_literal(ngx_queues_base_retry_text_t *t,
 static int64_t ngx_queues_base_retry_clock(ngx_queues_base_retry_text_t *t);
 static ngx_uint_t ngx_queues_base_retry_century(ngx_uint_t year,
     int64_t now);
-static int64_t ngx_queues_base_retry_days(ngx_queues_base_retry_text_t *t,
-    ngx_uint_t year, ngx_uint_t month, ngx_uint_t day);
 
 
 static const char  *ngx_queues_base_retry_weekdays[] = {
@@ -137,7 +136,7 @@ ngx_queues_base_retry_after(ngx_str_t *value, int64_t now, int64_t *seconds)
 static ngx_int_t
 ngx_queues_base_retry_date(ngx_str_t *text, int64_t now, int64_t *time)
 {
-    int64_t                       clock;
+    int64_t                       clock, days;
     ngx_uint_t                    full, year, month, day;
     ngx_queues_base_retry_text_t  t;
 
@@ -185,10 +184,15 @@ ngx_queues_base_retry_date(ngx_str_t *text, int64_t now, int64_t *time)
         }
     }
 
-    *time = ngx_queues_base_retry_days(&t, year, month + 1, day)
-            * NGX_QUEUES_BASE_RETRY_DAY + clock;
+    if (t.failed || t.pos != t.last || year == 0
+        || ngx_queues_base_calendar_days(year, month + 1, day, &days) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
-    return (t.failed || t.pos != t.last) ? NGX_ERROR : NGX_OK;
+    *time = days * NGX_QUEUES_BASE_RETRY_DAY + clock;
+
+    return NGX_OK;
 }
 
 
@@ -285,40 +289,6 @@ ngx_queues_base_retry_century(ngx_uint_t year, int64_t now)
     }
 
     return year;
-}
-
-
-/* since 1970; March is the first month, so that the leap day is the last */
-
-static int64_t
-ngx_queues_base_retry_days(ngx_queues_base_retry_text_t *t, ngx_uint_t year,
-    ngx_uint_t month, ngx_uint_t day)
-{
-    ngx_uint_t  leap, last;
-
-    static const u_char  lengths[] = {
-        31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
-    };
-
-    leap = (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
-    last = lengths[month - 1] + (month == 2 && leap);
-
-    if (year == 0 || day == 0 || day > last) {
-        t->failed = 1;
-        return 0;
-    }
-
-    if (month > 2) {
-        month -= 3;
-
-    } else {
-        month += 9;
-        year--;
-    }
-
-    return (int64_t) (365 * year + year / 4 - year / 100 + year / 400
-                      + (153 * month + 2) / 5 + day - 1)
-           - 719468;
 }
 
 
