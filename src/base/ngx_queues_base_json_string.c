@@ -16,7 +16,6 @@ static u_char *ngx_queues_base_json_read_char(u_char *p, u_char *last,
 static u_char *ngx_queues_base_json_read_escape(u_char *p, u_char *last,
     uint32_t *c);
 static uint32_t ngx_queues_base_json_read_hex(u_char *p);
-static u_char *ngx_queues_base_json_write_char(u_char *p, uint32_t c);
 static u_char *ngx_queues_base_json_write_escape(u_char *p, uint32_t c);
 static size_t ngx_queues_base_json_escape_char(u_char *p, u_char **text,
     u_char *last);
@@ -74,7 +73,7 @@ ngx_queues_base_json_decode(u_char *p, ngx_str_t *raw)
         }
 
         src = ngx_queues_base_json_read_escape(escape, last, &c);
-        p = ngx_queues_base_json_write_char(p, c);
+        p = ngx_queues_base_utf8_write(p, c);
     }
 
     return p;
@@ -168,7 +167,7 @@ ngx_queues_base_json_canonical(u_char *p, ngx_str_t *raw)
         }
 
         text = scratch;
-        end = ngx_queues_base_json_write_char(scratch, c);
+        end = ngx_queues_base_utf8_write(scratch, c);
         p += ngx_queues_base_json_escape_char(p, &text, end);
     }
 
@@ -275,36 +274,6 @@ ngx_queues_base_json_read_hex(u_char *p)
     }
 
     return c;
-}
-
-
-static u_char *
-ngx_queues_base_json_write_char(u_char *p, uint32_t c)
-{
-    if (c < 0x80) {
-        *p++ = (u_char) c;
-        return p;
-    }
-
-    if (c < 0x800) {
-        *p++ = (u_char) (0xc0 | c >> 6);
-        *p++ = (u_char) (0x80 | (c & 0x3f));
-        return p;
-    }
-
-    if (c < 0x10000) {
-        *p++ = (u_char) (0xe0 | c >> 12);
-        *p++ = (u_char) (0x80 | (c >> 6 & 0x3f));
-        *p++ = (u_char) (0x80 | (c & 0x3f));
-        return p;
-    }
-
-    *p++ = (u_char) (0xf0 | c >> 18);
-    *p++ = (u_char) (0x80 | (c >> 12 & 0x3f));
-    *p++ = (u_char) (0x80 | (c >> 6 & 0x3f));
-    *p++ = (u_char) (0x80 | (c & 0x3f));
-
-    return p;
 }
 
 

@@ -80,3 +80,33 @@ ngx_queues_base_utf8_check(ngx_str_t *text)
 
     return NGX_OK;
 }
+
+
+u_char *
+ngx_queues_base_utf8_write(u_char *p, uint32_t c)
+{
+    if (c < 0x80) {
+        *p++ = (u_char) c;
+        return p;
+    }
+
+    if (c < 0x800) {
+        *p++ = (u_char) (0xc0 | c >> 6);
+        *p++ = (u_char) (0x80 | (c & 0x3f));
+        return p;
+    }
+
+    if (c < 0x10000) {
+        *p++ = (u_char) (0xe0 | c >> 12);
+        *p++ = (u_char) (0x80 | (c >> 6 & 0x3f));
+        *p++ = (u_char) (0x80 | (c & 0x3f));
+        return p;
+    }
+
+    *p++ = (u_char) (0xf0 | c >> 18);
+    *p++ = (u_char) (0x80 | (c >> 12 & 0x3f));
+    *p++ = (u_char) (0x80 | (c >> 6 & 0x3f));
+    *p++ = (u_char) (0x80 | (c & 0x3f));
+
+    return p;
+}

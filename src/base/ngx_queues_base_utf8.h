@@ -24,6 +24,13 @@ size_t ngx_queues_base_utf8_length(u_char *p, u_char *last);
 /* NGX_OK if the whole text is well-formed, else NGX_ERROR. */
 ngx_int_t ngx_queues_base_utf8_check(ngx_str_t *text);
 
+/*
+ * Writes a character, U+10FFFF at most, in 1 to 4 bytes and returns the end.
+ * Half of a surrogate pair is written as if it were one, which is not
+ * well-formed (WTF-8).
+ */
+u_char *ngx_queues_base_utf8_write(u_char *p, uint32_t c);
+
 
 #pragma GCC visibility pop
 
