@@ -10,7 +10,8 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    u_char     *p, *last;
+    u_char     *p, *last, written[4];
+    size_t      n;
     uint32_t    c;
     ngx_str_t   text;
 
@@ -19,8 +20,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     last = text.data + size;
 
     for (p = text.data; p < last; p++) {
-        fuzz_assert(ngx_queues_base_utf8_length(p, last)
-                    == fuzz_utf8(p, last, &c));
+        n = fuzz_utf8(p, last, &c);
+
+        fuzz_assert(ngx_queues_base_utf8_length(p, last) == n);
+        fuzz_assert(n == 0
+                    || (ngx_queues_base_utf8_write(written, c) == written + n
+                        && memcmp(written, p, n) == 0));
     }
 
     fuzz_assert(ngx_queues_base_utf8_check(&text)
