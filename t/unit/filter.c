@@ -245,23 +245,31 @@ unit_error(unit_wrong_t *test)
 }
 
 
-/* parentheses around "attributes:k" */
+/* "attributes:k" in so many parentheses, or two of them */
 
 static ngx_int_t
-unit_nested(ngx_uint_t depth, ngx_queues_base_filter_error_t *error)
+unit_nested(ngx_uint_t depth, ngx_uint_t n,
+    ngx_queues_base_filter_error_t *error)
 {
     u_char     *p;
     ngx_int_t   rc;
     ngx_str_t   filter, program;
 
-    filter.len = 2 * depth + sizeof("attributes:k") - 1;
-    filter.data = malloc(filter.len);
+    filter.data = malloc(n * (2 * depth + sizeof("attributes:k OR ")));
     program.data = malloc(NGX_QUEUES_BASE_FILTER_MAX);
 
-    p = filter.data;
-    memset(p, '(', depth);
-    p = ngx_cpymem(p + depth, "attributes:k", sizeof("attributes:k") - 1);
-    memset(p, ')', depth);
+    for (p = filter.data; n; n--) {
+        memset(p, '(', depth);
+        p = ngx_cpymem(p + depth, "attributes:k", sizeof("attributes:k") - 1);
+        memset(p, ')', depth);
+        p += depth;
+
+        if (n > 1) {
+            p = ngx_cpymem(p, " OR ", 4);
+        }
+    }
+
+    filter.len = p - filter.data;
 
     rc = ngx_queues_base_filter_parse(&filter, &program, error);
 
@@ -310,10 +318,13 @@ main(void)
         unit_error(&unit_wrongs[i]);
     }
 
-    unit_ok(unit_nested(NGX_QUEUES_BASE_FILTER_DEPTH, &error) == NGX_OK,
+    unit_ok(unit_nested(NGX_QUEUES_BASE_FILTER_DEPTH, 1, &error) == NGX_OK,
             "as deep as may be", NULL);
+    unit_ok(unit_nested(NGX_QUEUES_BASE_FILTER_DEPTH, 2, &error) == NGX_OK,
+            "twice", NULL);
 
-    unit_ok(unit_nested(NGX_QUEUES_BASE_FILTER_DEPTH + 1, &error) == NGX_ERROR
+    unit_ok(unit_nested(NGX_QUEUES_BASE_FILTER_DEPTH + 1, 1, &error)
+            == NGX_ERROR
             && strcmp(error.text, "parentheses are nested too deeply") == 0
             && error.column == NGX_QUEUES_BASE_FILTER_DEPTH + 1,
             "one deeper", NULL);

@@ -6,6 +6,11 @@
 #define UNIT_NONE  ((uint64_t) -1)      /* refused */
 
 
+/* as long as a name may be, "x" and then this */
+#define UNIT_LONG                                                             \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+
 typedef struct {
     const char  *mask;
     uint64_t     bits;
@@ -28,6 +33,7 @@ static ngx_queues_base_field_t  unit_fields[] = {
     { ngx_string("retryPolicy.minimumBackoff"), 0x10, 0 },
     { ngx_string("retryPolicy.maximumBackoff.x"), 0x20, 0 },
     { ngx_string("enableURLChecks"), 0x8000000000000000, 0 },
+    { ngx_string("x" UNIT_LONG), 0x40, 0 },
     { ngx_null_string, 0, 0 }
 };
 
@@ -97,10 +103,9 @@ static unit_key_t  unit_keys[] = {
     { "\\u006cabels", "labels", 1 },
     { "labels\\u0000", "labels", 0 },
     { "LABELS", "labels", 0 },
-    { "\\u006caaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-      "labels", 0 },
-    { "\\u006caaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-      "labels", 0 }
+    { "\\u0078" UNIT_LONG, "x" UNIT_LONG, 1 },
+    { "\\u0078" UNIT_LONG "x", "x" UNIT_LONG, 0 },
+    { "\\u0078" UNIT_LONG "x", "labels", 0 }
 };
 
 
