@@ -113,7 +113,8 @@ fuzz_escape(const char *p, size_t len, uint32_t *c)
         }
     }
 
-    n = (len == 0) ? 0 : (*p == 'x') ? 2 : (*p == 'u') ? 4 : (*p == 'U') ? 8 : 0;
+    n = (len == 0) ? 0
+        : (*p == 'x') ? 2 : (*p == 'u') ? 4 : (*p == 'U') ? 8 : 0;
 
     if (n == 0) {
 

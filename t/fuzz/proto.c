@@ -150,8 +150,7 @@ static void
 fuzz_duration(ngx_queues_base_json_value_t *value, const char *text, size_t len)
 {
     char                              *point, *end;
-    u_char                             printed[2
-                                           + NGX_QUEUES_BASE_PROTO_DURATION_MAX];
+    u_char                             printed[64];
     int64_t                            seconds, ns;
     ngx_int_t                          rc;
     ngx_uint_t                         i;
