@@ -7,6 +7,7 @@
 
 #include "src/conf/ngx_queues_conf.h"
 #include "src/auth/ngx_queues_auth.h"
+#include "src/auth/ngx_queues_auth_oidc.h"
 #include "src/stat/ngx_queues_stat.h"
 #include "src/redis/ngx_queues_redis.h"
 #include "src/store/ngx_queues_store.h"
@@ -17,6 +18,8 @@
 
 static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static char *ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+static char *ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_queues_init_module(ngx_cycle_t *cycle);
@@ -153,6 +156,20 @@ static ngx_command_t  ngx_queues_commands[] = {
       offsetof(ngx_queues_conf_main_t, jwt.roles_claim),
       NULL },
 
+    { ngx_string("queues_oidc_key"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_array_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, oidc.key_files),
+      NULL },
+
+    { ngx_string("queues_oidc_issuer"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_queues_conf_main_t, oidc.issuer),
+      NULL },
+
     { ngx_string("queues_push"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
       ngx_conf_set_flag_slot,
@@ -244,6 +261,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
+    { ngx_string("queues_oidc_discovery"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_queues_oidc_discovery,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
       ngx_null_command
 };
 
@@ -301,6 +325,17 @@ ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
+static char *
+ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    qlcf->handler = ngx_queues_api_handler;
+
+    return ngx_queues_conf_set_oidc_discovery(cf, cmd, conf);
+}
+
+
 static ngx_int_t
 ngx_queues_postconfiguration(ngx_conf_t *cf)
 {
@@ -315,12 +350,13 @@ ngx_queues_postconfiguration(ngx_conf_t *cf)
     ngx_queues_http_filter_init(ngx_queues_api_nginx_error);
 
     if (ngx_queues_conf_check(cf, qmcf) != NGX_OK
-        || ngx_queues_stat_add_zone(cf, qmcf) != NGX_OK)
+        || ngx_queues_stat_add_zone(cf, qmcf) != NGX_OK
+        || ngx_queues_auth_load(cf, qmcf) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    return ngx_queues_auth_load(cf, qmcf);
+    return ngx_queues_auth_oidc_load(cf, qmcf);
 }
 
 

@@ -140,6 +140,9 @@ typedef struct {
 
     ngx_uint_t                    loose;       /* as of credentials, see
                                                   ngx_queues_auth_bearer() */
+    ngx_uint_t                    tail;        /* so many segments at the end
+                                                  of a path are its routes',
+                                                  0: all */
 } ngx_queues_api_surface_t;
 
 
@@ -192,6 +195,7 @@ extern const ngx_queues_api_route_t  ngx_queues_api_subscriptions_routes[];
 
 extern const ngx_queues_api_surface_t  ngx_queues_api_queues_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_queen_surface;
+extern const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface;
 
 
 /* The API of a location with these parts; never NULL where there are any. */
@@ -204,6 +208,10 @@ const ngx_queues_api_surface_t *ngx_queues_api_surface(ngx_uint_t parts);
 const ngx_queues_api_surface_t *ngx_queues_api_surface_of(
     ngx_http_request_t *r);
 
+
+/* The error of one, in the words of the Queues API. */
+u_char *ngx_queues_api_queues_error(u_char *p, ngx_queues_api_t *api,
+    ngx_queues_api_told_t *told);
 
 /* The content handler of a location with an API. */
 ngx_int_t ngx_queues_api_handler(ngx_http_request_t *r);

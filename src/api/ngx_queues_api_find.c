@@ -11,6 +11,7 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 {
     u_char                  *buf;
     ngx_int_t                rc;
+    ngx_uint_t               tail;
     ngx_http_request_t      *r;
     ngx_queues_base_path_t   path;
 
@@ -31,6 +32,14 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     if (rc != NGX_OK) {
         return NGX_DECLINED;
+    }
+
+    tail = api->surface->tail;
+
+    if (tail && path.nsegments > tail) {
+        ngx_memmove(path.segments, &path.segments[path.nsegments - tail],
+                    tail * sizeof(ngx_str_t));
+        path.nsegments = tail;
     }
 
     rc = ngx_queues_api_match(api, qlcf, &path);

@@ -69,7 +69,8 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
     ngx_queues_api_queen_error,
     NULL,
     ngx_queues_api_queen_count_answer,
-    1
+    1,
+    0
 };
 
 

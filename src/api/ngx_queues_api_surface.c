@@ -8,8 +8,6 @@
 
 static ngx_int_t ngx_queues_api_queues_names(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
-static u_char *ngx_queues_api_queues_error(u_char *p, ngx_queues_api_t *api,
-    ngx_queues_api_told_t *told);
 static ngx_int_t ngx_queues_api_queues_headers(ngx_http_request_t *r);
 
 
@@ -30,6 +28,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
     ngx_queues_api_queues_error,
     ngx_queues_api_queues_headers,
     NULL,
+    0,
     0
 };
 
@@ -37,6 +36,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
 static const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[] = {
     &ngx_queues_api_queues_surface,
     &ngx_queues_api_queen_surface,
+    &ngx_queues_api_oidc_surface,
     NULL
 };
 
@@ -147,7 +147,7 @@ ngx_queues_api_queues_names(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 }
 
 
-static u_char *
+u_char *
 ngx_queues_api_queues_error(u_char *p, ngx_queues_api_t *api,
     ngx_queues_api_told_t *told)
 {

@@ -52,6 +52,11 @@ ngx_queues_conf_create_main(ngx_conf_t *cf)
         return NULL;
     }
 
+    qmcf->oidc.key_files = ngx_array_create(cf->pool, 1, sizeof(ngx_str_t));
+    if (qmcf->oidc.key_files == NULL) {
+        return NULL;
+    }
+
     if (ngx_queues_conf_create_push(cf, &qmcf->push) != NGX_OK) {
         return NULL;
     }
@@ -165,7 +170,10 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
 
         qmcf->used = conf->directive;
 
-        if (conf->auth) {
+        if (conf->api & NGX_QUEUES_CONF_OIDC) {
+            qmcf->oidc.discovery = 1;
+
+        } else if (conf->auth) {
             qmcf->auth = 1;
         }
 
@@ -415,6 +423,18 @@ ngx_queues_conf_set_queen_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     qlcf->api = NGX_QUEUES_CONF_QUEEN;
 
     return NGX_CONF_OK;
+}
+
+
+char *
+ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    qlcf->api = NGX_QUEUES_CONF_OIDC;
+
+    return ngx_queues_conf_first_api(cf, cmd, qlcf);
 }
 
 

@@ -23,6 +23,7 @@
 #define NGX_QUEUES_CONF_RECEIPTS   0x0004
 #define NGX_QUEUES_CONF_ALL        0x0007
 #define NGX_QUEUES_CONF_QUEEN      0x0008
+#define NGX_QUEUES_CONF_OIDC       0x0020
 
 
 #define NGX_QUEUES_CONF_NAME_MAX   64      /* of organizations and projects */
@@ -37,6 +38,17 @@ typedef struct {
     ngx_str_t                       roles_claim;
     time_t                          leeway;
 } ngx_queues_conf_jwt_t;
+
+
+/* of the tokens that pushes carry */
+
+typedef struct {
+    ngx_array_t                    *key_files;     /* ngx_str_t */
+    ngx_str_t                       issuer;
+    void                           *tokens;        /* of src/auth; NULL: there
+                                                      is no key */
+    ngx_uint_t                      discovery;     /* a location has it */
+} ngx_queues_conf_oidc_t;
 
 
 typedef struct {
@@ -54,6 +66,7 @@ typedef struct {
     ngx_str_t                       api_keys_file;
     ngx_queues_conf_jwt_t           jwt;
     void                           *credentials;   /* of src/auth */
+    ngx_queues_conf_oidc_t          oidc;
 
     ngx_queues_conf_push_t          push;
 
@@ -140,6 +153,8 @@ char *ngx_queues_conf_set_push_prefix(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_queues_conf_set_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /*
  * Checks the whole configuration after parsing and prepares what run time
@@ -154,6 +169,10 @@ ngx_int_t ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf);
  */
 ngx_int_t ngx_queues_conf_check_jwt(ngx_conf_t *cf,
     ngx_queues_conf_jwt_t *jwt);
+
+/* The part of it that is about queues_oidc_*. */
+ngx_int_t ngx_queues_conf_check_oidc(ngx_conf_t *cf,
+    ngx_queues_conf_oidc_t *oidc);
 
 /*
  * The parts of the functions above that are about queues_push*.  The rules are

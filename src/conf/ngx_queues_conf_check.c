@@ -45,6 +45,7 @@ ngx_queues_conf_check(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         || ngx_queues_conf_tls(cf, qmcf) != NGX_OK
         || ngx_queues_conf_secret(cf, qmcf) != NGX_OK
         || ngx_queues_conf_check_jwt(cf, &qmcf->jwt) != NGX_OK
+        || ngx_queues_conf_check_oidc(cf, &qmcf->oidc) != NGX_OK
         || ngx_queues_conf_check_push(cf, qmcf) != NGX_OK)
     {
         return NGX_ERROR;
