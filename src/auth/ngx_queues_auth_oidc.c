@@ -212,8 +212,7 @@ ngx_queues_auth_oidc_token(ngx_queues_conf_main_t *qmcf, ngx_str_t *email,
                                          token)
         != NGX_OK)
     {
-        ngx_log_error(NGX_LOG_ERR, log, 0,
-                      "no token could be signed for \"%V\"", audience);
+        ngx_log_error(NGX_LOG_ERR, log, 0, "no token could be signed");
         return NGX_ERROR;
     }
 
