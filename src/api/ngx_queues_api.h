@@ -406,15 +406,6 @@ u_char *ngx_queues_api_page_end(ngx_queues_api_t *api, const char *kind,
 /* Room for an answer in the request's pool; NULL after it has answered. */
 u_char *ngx_queues_api_alloc(ngx_queues_api_t *api, size_t size);
 
-/* In how many ms one that waits looks again without a hint; -1: never. */
-int64_t ngx_queues_api_next(ngx_queues_api_t *api, int64_t next);
-
-/*
- * 1 if the end of a wait tells that there was nothing; else 0, after it has
- * answered that the store is away.
- */
-ngx_uint_t ngx_queues_api_may_be_empty(ngx_queues_api_t *api);
-
 /* Answers with the JSON that was written from start to end. */
 void ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status,
     u_char *start, u_char *end);

@@ -8,22 +8,16 @@
 
 
 #include "ngx_queues_api_queen.h"
+#include "ngx_queues_api_wait.h"
 
 
 /* from the first try to the end of the request */
 
 typedef struct {
+    ngx_queues_api_wait_t        wait;
     ngx_queues_store_log_pop_t   pop;
     ngx_msec_t                   timeout;    /* 0: it does not wait */
-    ngx_msec_t                   start;
-    ngx_uint_t                   claimed;    /* and not yet written */
-
-    /* its line */
-    uint64_t                     id;         /* of the queue, 0: by labels */
-    ngx_str_t                    queue;
-    ngx_str_t                    part;
-    u_char                       short_id[NGX_QUEUES_BASE_SHORT_LEN];
-    u_char                       hash[20];
+    u_char                       hash[20];   /* of its line */
 } ngx_queues_api_queen_pop_t;
 
 

@@ -148,11 +148,7 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
     uint64_t token, ngx_queues_base_spot_t *spots, ngx_uint_t n)
 {
     u_char                   *p;
-    u_char                    buf[NGX_QUEUES_BASE_SHORT_LEN
-                                  + 2 * NGX_QUEUES_BASE_DECIMAL_MAX
-                                  + NGX_QUEUES_STORE_BATCH_MAX
-                                    * NGX_QUEUES_STORE_SPOT_MAX];
-    ngx_str_t                 args[3 + NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_str_t                *args;
     ngx_uint_t                i;
     ngx_queues_store_call_t  *call;
 
@@ -162,7 +158,18 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
         return;
     }
 
-    p = ngx_queues_store_short_arg(&args[0], buf, place->queue);
+    args = ngx_alloc((3 + n) * sizeof(ngx_str_t) + NGX_QUEUES_BASE_SHORT_LEN
+                     + 2 * NGX_QUEUES_BASE_DECIMAL_MAX
+                     + n * NGX_QUEUES_STORE_SPOT_MAX,
+                     ngx_cycle->log);
+    if (args == NULL) {
+        ngx_queues_store_call_free(call);
+        return;
+    }
+
+    p = (u_char *) &args[3 + n];
+
+    p = ngx_queues_store_short_arg(&args[0], p, place->queue);
     p = ngx_queues_store_number_arg(&args[1], p, place->generation);
     p = ngx_queues_store_number_arg(&args[2], p, token);
 
@@ -171,25 +178,35 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
     }
 
     (void) ngx_queues_store_call_start(call, "undo", args, 3 + n);
+
+    ngx_free(args);
 }
 
 
 void
 ngx_queues_store_undo_all(ngx_str_t *root, ngx_queues_store_result_t *result)
 {
-    ngx_uint_t              i, n;
-    ngx_queues_base_spot_t  spots[NGX_QUEUES_STORE_BATCH_MAX];
+    ngx_uint_t               i;
+    ngx_queues_base_spot_t  *spots;
 
-    n = ngx_min(result->nmessages, NGX_QUEUES_STORE_BATCH_MAX);
-    if (n == 0) {
+    if (result->nmessages == 0) {
         return;
     }
 
-    for (i = 0; i < n; i++) {
+    spots = ngx_alloc(result->nmessages * sizeof(ngx_queues_base_spot_t),
+                      ngx_cycle->log);
+    if (spots == NULL) {
+        return;
+    }
+
+    for (i = 0; i < result->nmessages; i++) {
         spots[i] = result->messages[i].spot;
     }
 
-    ngx_queues_store_undo(root, &result->place, result->token, spots, n);
+    ngx_queues_store_undo(root, &result->place, result->token, spots,
+                          result->nmessages);
+
+    ngx_free(spots);
 }
 
 
