@@ -154,12 +154,6 @@ ngx_queues_api_store_error(ngx_queues_api_t *api,
                              "body.");
         return;
 
-    case NGX_QUEUES_STORE_LOG_GROUPS:
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
-                             "The queue has as many consumer groups as it "
-                             "may.");
-        return;
-
     case NGX_QUEUES_STORE_UNAVAILABLE:
         ngx_log_error(NGX_LOG_ERR, api->op->request->connection->log, 0,
                       "the store is unavailable: %s", result->reason);

@@ -53,8 +53,7 @@ typedef enum {
                                             queue wants none, or the reverse */
     NGX_QUEUES_STORE_TOO_MANY_GROUPS,    /* log: of a queue */
     NGX_QUEUES_STORE_NO_LANE,            /* log: no such partition, */
-    NGX_QUEUES_STORE_NO_MESSAGE,         /* message or dead letter */
-    NGX_QUEUES_STORE_LOG_GROUPS          /* log: no more groups */
+    NGX_QUEUES_STORE_NO_MESSAGE          /* message or dead letter */
 } ngx_queues_store_code_e;
 
 

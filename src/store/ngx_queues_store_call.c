@@ -47,7 +47,6 @@ static ngx_queues_store_error_t  ngx_queues_store_errors[] = {
     { ngx_string("GROUPS"), NGX_QUEUES_STORE_TOO_MANY_GROUPS },
     { ngx_string("NOLANE"), NGX_QUEUES_STORE_NO_LANE },
     { ngx_string("NOMESSAGE"), NGX_QUEUES_STORE_NO_MESSAGE },
-    { ngx_string("GROUPS"), NGX_QUEUES_STORE_LOG_GROUPS },
     { ngx_null_string, NGX_QUEUES_STORE_OK }
 };
 
