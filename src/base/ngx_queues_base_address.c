@@ -39,7 +39,7 @@ static u_char  ngx_queues_base_address_mapped[12] = {
 };
 
 
-static ngx_queues_base_network_t  ngx_queues_base_address_loopback[] = {
+static ngx_queues_base_network_t  ngx_queues_base_address_loopbacks[] = {
     { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 0 },
       NGX_QUEUES_BASE_ADDRESS_MAPPED + 8 },
     { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }, 128 }
@@ -211,8 +211,23 @@ ngx_queues_base_address_permitted(u_char *address, size_t len,
         }
     }
 
-    for (i = 0; rules->localhost && i < 2; i++) {
-        network = &ngx_queues_base_address_loopback[i];
+    return rules->localhost && ngx_queues_base_address_loopback(address, len);
+}
+
+
+ngx_uint_t
+ngx_queues_base_address_loopback(u_char *address, size_t len)
+{
+    u_char                      mapped[NGX_QUEUES_BASE_ADDRESS_LEN];
+    ngx_uint_t                  i;
+    ngx_queues_base_network_t  *network;
+
+    if (ngx_queues_base_address_map(address, len, mapped) != NGX_OK) {
+        return 0;
+    }
+
+    for (i = 0; i < 2; i++) {
+        network = &ngx_queues_base_address_loopbacks[i];
 
         if (ngx_queues_base_address_in(mapped, network->address,
                                        network->bits))

@@ -4,27 +4,40 @@
 
 
 #define NGX_QUEUES_BASE_ENDPOINT_PORT    443
+#define NGX_QUEUES_BASE_ENDPOINT_PLAIN   80
 #define NGX_QUEUES_BASE_ENDPOINT_HOST    253    /* bytes of a name, and of a */
 #define NGX_QUEUES_BASE_ENDPOINT_LABEL   63     /* label (RFC 1035) */
 
 
+static const char *ngx_queues_base_endpoint_read(ngx_str_t *url,
+    ngx_queues_base_rules_t *rules, u_char *buf,
+    ngx_queues_base_endpoint_t *endpoint, ngx_uint_t pubsub);
 static u_char *ngx_queues_base_endpoint_find(u_char *p, u_char *last,
     const char *characters);
 static void ngx_queues_base_endpoint_rest(ngx_queues_base_endpoint_t *endpoint,
     u_char *p, u_char *last);
+static const char *ngx_queues_base_endpoint_scheme(ngx_str_t *url,
+    ngx_queues_base_endpoint_t *endpoint, ngx_uint_t pubsub);
+static ngx_uint_t ngx_queues_base_endpoint_begins(ngx_str_t *url,
+    ngx_str_t *scheme);
 static const char *ngx_queues_base_endpoint_characters(ngx_str_t *url);
+static ngx_uint_t ngx_queues_base_endpoint_address(
+    ngx_queues_base_endpoint_t *endpoint);
 static const char *ngx_queues_base_endpoint_host(ngx_str_t *host);
 static ngx_uint_t ngx_queues_base_endpoint_label(u_char *p, u_char *last);
 static ngx_uint_t ngx_queues_base_endpoint_number(u_char *p, u_char *last);
+static const char *ngx_queues_base_endpoint_allowed(
+    ngx_queues_base_endpoint_t *endpoint, ngx_queues_base_rules_t *rules);
 static const char *ngx_queues_base_endpoint_forbidden(ngx_str_t *host,
     ngx_queues_base_rules_t *rules);
 static const char *ngx_queues_base_endpoint_port(ngx_str_t *text,
-    ngx_queues_base_rules_t *rules, ngx_uint_t *port);
+    ngx_queues_base_rules_t *rules, ngx_uint_t any, ngx_uint_t *port);
 static ngx_uint_t ngx_queues_base_endpoint_under(ngx_str_t *host,
     ngx_str_t *domain);
 
 
-static ngx_str_t  ngx_queues_base_endpoint_scheme = ngx_string("https://");
+static ngx_str_t  ngx_queues_base_endpoint_https = ngx_string("https://");
+static ngx_str_t  ngx_queues_base_endpoint_http = ngx_string("http://");
 static ngx_str_t  ngx_queues_base_endpoint_localhost = ngx_string("localhost");
 
 
@@ -45,28 +58,56 @@ const char *
 ngx_queues_base_endpoint_parse(ngx_str_t *url, ngx_queues_base_rules_t *rules,
     u_char *buf, ngx_queues_base_endpoint_t *endpoint)
 {
+    return ngx_queues_base_endpoint_read(url, rules, buf, endpoint, 0);
+}
+
+
+const char *
+ngx_queues_base_endpoint_parse_pubsub(ngx_str_t *url,
+    ngx_queues_base_rules_t *rules, u_char *buf,
+    ngx_queues_base_endpoint_t *endpoint)
+{
+    return ngx_queues_base_endpoint_read(url, rules, buf, endpoint, 1);
+}
+
+
+static const char *
+ngx_queues_base_endpoint_read(ngx_str_t *url, ngx_queues_base_rules_t *rules,
+    u_char *buf, ngx_queues_base_endpoint_t *endpoint, ngx_uint_t pubsub)
+{
     u_char      *p, *colon, *end, *last;
     ngx_str_t    port;
     const char  *error;
 
-    error = ngx_queues_base_endpoint_characters(url);
+    ngx_memzero(endpoint, sizeof(ngx_queues_base_endpoint_t));
+
+    error = ngx_queues_base_endpoint_scheme(url, endpoint, pubsub);
     if (error) {
         return error;
     }
 
-    p = url->data + ngx_queues_base_endpoint_scheme.len;
+    p = url->data + (endpoint->tls ? ngx_queues_base_endpoint_https.len
+                                   : ngx_queues_base_endpoint_http.len);
     last = url->data + url->len;
 
     end = ngx_queues_base_endpoint_find(p, last, "/?");
-    colon = ngx_queues_base_endpoint_find(p, end, ":");
 
     if (ngx_queues_base_endpoint_find(p, end, "@") < end) {
         return "must not have a user name or a password";
     }
 
+    colon = p;
+
     if (p < end && *p == '[') {
-        return "must have a DNS name, not an IP address";
+
+        if (!pubsub) {
+            return "must have a DNS name, not an IP address";
+        }
+
+        colon = ngx_queues_base_endpoint_find(p, end, "]");
     }
+
+    colon = ngx_queues_base_endpoint_find(colon, end, ":");
 
     endpoint->host.data = buf;
 
@@ -76,30 +117,36 @@ ngx_queues_base_endpoint_parse(ngx_str_t *url, ngx_queues_base_rules_t *rules,
 
     endpoint->host.len = buf - endpoint->host.data;
 
-    if (endpoint->host.len && buf[-1] == '.') {
+    if (endpoint->host.len && buf[-1] == '.'
+        && endpoint->host.data[0] != '[')
+    {
         endpoint->host.len--;
     }
 
-    error = ngx_queues_base_endpoint_host(&endpoint->host);
+    endpoint->authority = endpoint->host;
+
+    if (!pubsub || !ngx_queues_base_endpoint_address(endpoint)) {
+
+        error = ngx_queues_base_endpoint_host(&endpoint->host);
+        if (error) {
+            return error;
+        }
+    }
+
+    error = ngx_queues_base_endpoint_allowed(endpoint, rules);
     if (error) {
         return error;
     }
 
-    error = ngx_queues_base_endpoint_forbidden(&endpoint->host, rules);
-    if (error) {
-        return error;
-    }
-
-    endpoint->localhost = ngx_queues_base_endpoint_under(&endpoint->host,
-                                         &ngx_queues_base_endpoint_localhost);
-
-    endpoint->port = NGX_QUEUES_BASE_ENDPOINT_PORT;
+    endpoint->port = endpoint->tls ? NGX_QUEUES_BASE_ENDPOINT_PORT
+                                   : NGX_QUEUES_BASE_ENDPOINT_PLAIN;
 
     if (colon < end) {
         port.data = colon + 1;
         port.len = end - port.data;
 
-        error = ngx_queues_base_endpoint_port(&port, rules, &endpoint->port);
+        error = ngx_queues_base_endpoint_port(&port, rules, pubsub,
+                                              &endpoint->port);
         if (error) {
             return error;
         }
@@ -124,7 +171,7 @@ ngx_queues_base_endpoint_find(u_char *p, u_char *last, const char *characters)
 }
 
 
-/* the authority begins with the host, which is in the buffer already */
+/* the authority has the host, and is in the buffer already */
 
 static void
 ngx_queues_base_endpoint_rest(ngx_queues_base_endpoint_t *endpoint,
@@ -132,14 +179,15 @@ ngx_queues_base_endpoint_rest(ngx_queues_base_endpoint_t *endpoint,
 {
     u_char  *buf;
 
-    buf = endpoint->host.data + endpoint->host.len;
+    buf = endpoint->authority.data + endpoint->authority.len;
 
-    if (endpoint->port != NGX_QUEUES_BASE_ENDPOINT_PORT) {
+    if (endpoint->port != (endpoint->tls ? NGX_QUEUES_BASE_ENDPOINT_PORT
+                                         : NGX_QUEUES_BASE_ENDPOINT_PLAIN))
+    {
         *buf++ = ':';
         buf = ngx_queues_base_decimal_print(buf, endpoint->port);
     }
 
-    endpoint->authority.data = endpoint->host.data;
     endpoint->authority.len = buf - endpoint->authority.data;
 
     if (p < last && *p == '/') {
@@ -155,25 +203,45 @@ ngx_queues_base_endpoint_rest(ngx_queues_base_endpoint_t *endpoint,
 }
 
 
+static const char *
+ngx_queues_base_endpoint_scheme(ngx_str_t *url,
+    ngx_queues_base_endpoint_t *endpoint, ngx_uint_t pubsub)
+{
+    if (url->len > NGX_QUEUES_BASE_URL_MAX) {
+        return "must have at most 2,048 characters";
+    }
+
+    endpoint->tls = ngx_queues_base_endpoint_begins(url,
+                                             &ngx_queues_base_endpoint_https);
+
+    if (!endpoint->tls
+        && (!pubsub
+            || !ngx_queues_base_endpoint_begins(url,
+                                             &ngx_queues_base_endpoint_http)))
+    {
+        return "must begin with https://";
+    }
+
+    return ngx_queues_base_endpoint_characters(url);
+}
+
+
+static ngx_uint_t
+ngx_queues_base_endpoint_begins(ngx_str_t *url, ngx_str_t *scheme)
+{
+    return url->len >= scheme->len
+           && strncasecmp((char *) url->data, (char *) scheme->data,
+                          scheme->len)
+              == 0;
+}
+
+
 /* what other parsers may read in another way is refused wherever it stands */
 
 static const char *
 ngx_queues_base_endpoint_characters(ngx_str_t *url)
 {
     u_char  *p, *last;
-
-    if (url->len > NGX_QUEUES_BASE_URL_MAX) {
-        return "must have at most 2,048 characters";
-    }
-
-    if (url->len < ngx_queues_base_endpoint_scheme.len
-        || strncasecmp((char *) url->data,
-                       (char *) ngx_queues_base_endpoint_scheme.data,
-                       ngx_queues_base_endpoint_scheme.len)
-           != 0)
-    {
-        return "must begin with https://";
-    }
 
     last = url->data + url->len;
 
@@ -190,6 +258,46 @@ ngx_queues_base_endpoint_characters(ngx_str_t *url)
     }
 
     return NULL;
+}
+
+
+/*
+ * 1 if the host is an address: of IPv4 in four decimal numbers, as all parsers
+ * have it, or of IPv6 in brackets, which the host is then without
+ */
+
+static ngx_uint_t
+ngx_queues_base_endpoint_address(ngx_queues_base_endpoint_t *endpoint)
+{
+    int         family;
+    u_char      text[INET6_ADDRSTRLEN];
+    ngx_str_t   host;
+
+    host = endpoint->host;
+    family = AF_INET;
+
+    if (host.len > 2 && host.data[0] == '[' && host.data[host.len - 1] == ']')
+    {
+        host.data++;
+        host.len -= 2;
+        family = AF_INET6;
+    }
+
+    if (host.len == 0 || host.len >= sizeof(text)) {
+        return 0;
+    }
+
+    *ngx_cpymem(text, host.data, host.len) = '\0';
+
+    if (inet_pton(family, (char *) text, endpoint->address) != 1) {
+        return 0;
+    }
+
+    endpoint->host = host;
+    endpoint->naddress = (family == AF_INET) ? 4
+                                             : NGX_QUEUES_BASE_ADDRESS_LEN;
+
+    return 1;
 }
 
 
@@ -280,6 +388,52 @@ ngx_queues_base_endpoint_number(u_char *p, u_char *last)
 
 
 static const char *
+ngx_queues_base_endpoint_allowed(ngx_queues_base_endpoint_t *endpoint,
+    ngx_queues_base_rules_t *rules)
+{
+    ngx_str_t   *host;
+    ngx_uint_t   localhost;
+
+    host = &endpoint->host;
+
+    if (endpoint->naddress) {
+        localhost = ngx_queues_base_address_loopback(endpoint->address,
+                                                     endpoint->naddress);
+
+    } else {
+        endpoint->localhost = ngx_queues_base_endpoint_under(host,
+                                         &ngx_queues_base_endpoint_localhost);
+
+        localhost = (endpoint->localhost
+                     && host->len == ngx_queues_base_endpoint_localhost.len);
+    }
+
+    if (!endpoint->tls) {
+
+        if (!localhost) {
+            return "must begin with https://, as it does not lead to "
+                   "localhost, 127.0.0.0/8 or [::1]";
+        }
+
+        return rules->localhost ? NULL : "must not lead to localhost";
+    }
+
+    if (endpoint->naddress == 0) {
+        return ngx_queues_base_endpoint_forbidden(host, rules);
+    }
+
+    if (!ngx_queues_base_address_permitted(endpoint->address,
+                                           endpoint->naddress, rules))
+    {
+        return localhost ? "must not lead to localhost"
+                         : "must not have an address that is not public";
+    }
+
+    return NULL;
+}
+
+
+static const char *
 ngx_queues_base_endpoint_forbidden(ngx_str_t *host,
     ngx_queues_base_rules_t *rules)
 {
@@ -330,7 +484,7 @@ ngx_queues_base_endpoint_forbidden(ngx_str_t *host,
 
 static const char *
 ngx_queues_base_endpoint_port(ngx_str_t *text, ngx_queues_base_rules_t *rules,
-    ngx_uint_t *port)
+    ngx_uint_t any, ngx_uint_t *port)
 {
     uint64_t    n;
     ngx_uint_t  i;
@@ -345,7 +499,7 @@ ngx_queues_base_endpoint_port(ngx_str_t *text, ngx_queues_base_rules_t *rules,
 
     *port = (ngx_uint_t) n;
 
-    if (n == NGX_QUEUES_BASE_ENDPOINT_PORT) {
+    if (any || n == NGX_QUEUES_BASE_ENDPOINT_PORT) {
         return NULL;
     }
 

@@ -43,14 +43,19 @@ typedef struct {
 
 
 typedef struct {
-    ngx_str_t                  host;         /* lower case, no trailing dot */
+    ngx_str_t                  host;         /* lower case, no trailing dot;
+                                                of IPv6 without brackets */
     ngx_uint_t                 port;
     ngx_str_t                  authority;    /* for Host: with the port where
-                                                it is not 443 */
+                                                it is not the scheme's */
     ngx_str_t                  uri;          /* path and query, "/" at least,
                                                 as written */
     ngx_uint_t                 localhost;    /* "localhost" or under it: not
                                                 asked of any DNS */
+    ngx_uint_t                 tls;          /* unsigned  tls:1; */
+    size_t                     naddress;     /* the host is an address of so
+                                                many bytes; 0: it is a name */
+    u_char                     address[NGX_QUEUES_BASE_ADDRESS_LEN];
 } ngx_queues_base_endpoint_t;
 
 
@@ -67,11 +72,23 @@ const char *ngx_queues_base_endpoint_parse(ngx_str_t *url,
     ngx_queues_base_endpoint_t *endpoint);
 
 /*
+ * The same of Pub/Sub: any port, and an address for a host where a delivery may
+ * go there; http:// where it leads to localhost, 127.0.0.0/8 or [::1] and the
+ * rules have localhost.
+ */
+const char *ngx_queues_base_endpoint_parse_pubsub(ngx_str_t *url,
+    ngx_queues_base_rules_t *rules, u_char *buf,
+    ngx_queues_base_endpoint_t *endpoint);
+
+/*
  * 1 if an address, of 4 or 16 bytes in network order, is globally reachable
  * unicast (IANA's special-purpose registries; embedded IPv4 addresses are
  * judged too).
  */
 ngx_uint_t ngx_queues_base_address_public(u_char *address, size_t len);
+
+/* 1 if it is one of 127.0.0.0/8, or ::1. */
+ngx_uint_t ngx_queues_base_address_loopback(u_char *address, size_t len);
 
 /* 1 if a delivery may go there: it is public, or the rules have it. */
 ngx_uint_t ngx_queues_base_address_permitted(u_char *address, size_t len,

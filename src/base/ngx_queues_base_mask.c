@@ -27,25 +27,6 @@ ngx_queues_base_field_equal(ngx_str_t *raw, ngx_str_t *name)
 }
 
 
-ngx_queues_base_field_t *
-ngx_queues_base_field_find(ngx_queues_base_field_t *fields, ngx_str_t *raw)
-{
-    u_char                    buf[NGX_QUEUES_BASE_FIELD_MAX];
-    ngx_str_t                 text;
-    ngx_queues_base_field_t  *field;
-
-    text = ngx_queues_base_field_decode(raw, buf);
-
-    for (field = fields; field->name.data; field++) {
-        if (ngx_queues_base_field_same(&text, &field->name)) {
-            return field;
-        }
-    }
-
-    return NULL;
-}
-
-
 ngx_int_t
 ngx_queues_base_mask_parse(ngx_str_t *text, ngx_queues_base_field_t *fields,
     uint64_t *bits, ngx_str_t *path)

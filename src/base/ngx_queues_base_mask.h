@@ -33,10 +33,6 @@ typedef struct {
  */
 ngx_uint_t ngx_queues_base_field_equal(ngx_str_t *raw, ngx_str_t *name);
 
-/* The field of a table that a raw key is, or NULL. */
-ngx_queues_base_field_t *ngx_queues_base_field_find(
-    ngx_queues_base_field_t *fields, ngx_str_t *raw);
-
 /*
  * Parses a FieldMask, the decoded text of its one string: paths with commas
  * between them, of names with dots between them, each in either spelling.

@@ -4,8 +4,10 @@
 #include "ngx_queues_base_utf8.h"
 
 
-static ngx_int_t ngx_queues_base_path_match_segment(ngx_str_t *segment,
-    u_char *p, u_char *last, ngx_str_t *capture);
+static ssize_t ngx_queues_base_path_verb(u_char *p, u_char *last);
+static ngx_int_t ngx_queues_base_path_match_segment(
+    ngx_queues_base_path_t *path, ngx_uint_t i, u_char *p, u_char *last,
+    ngx_str_t *capture);
 static ngx_int_t ngx_queues_base_path_decode(u_char *p, u_char *last,
     ngx_uint_t query, u_char **buf, ngx_str_t *text);
 static u_char *ngx_queues_base_path_find(u_char *p, u_char *last, u_char c);
@@ -18,6 +20,7 @@ ngx_queues_base_path_split(ngx_str_t *raw, u_char *buf,
     u_char  *p, *end, *last;
 
     path->nsegments = 0;
+    path->verb = -1;
 
     p = raw->data;
     last = p + raw->len;
@@ -44,10 +47,42 @@ ngx_queues_base_path_split(ngx_str_t *raw, u_char *buf,
         }
 
         path->nsegments++;
+
+        if (end == last) {
+            path->verb = ngx_queues_base_path_verb(p, end);
+        }
+
         p = end;
     }
 
     return NGX_OK;
+}
+
+
+/* of a segment whose escapes have been checked */
+
+static ssize_t
+ngx_queues_base_path_verb(u_char *p, u_char *last)
+{
+    size_t   decoded;
+    ssize_t  verb;
+
+    decoded = 0;
+    verb = -1;
+
+    for ( /* void */ ; p < last; p++) {
+
+        if (*p == ':') {
+            verb = decoded;
+
+        } else if (*p == '%') {
+            p += 2;
+        }
+
+        decoded++;
+    }
+
+    return verb;
 }
 
 
@@ -70,8 +105,7 @@ ngx_queues_base_path_match(ngx_queues_base_path_t *path, ngx_str_t *template,
             return NGX_DECLINED;
         }
 
-        rc = ngx_queues_base_path_match_segment(&path->segments[i], p, end,
-                                                captures);
+        rc = ngx_queues_base_path_match_segment(path, i, p, end, captures);
         if (rc == NGX_DECLINED) {
             return NGX_DECLINED;
         }
@@ -90,11 +124,14 @@ ngx_queues_base_path_match(ngx_queues_base_path_t *path, ngx_str_t *template,
 /* NGX_OK if a literal matches, NGX_DONE if a capture was made */
 
 static ngx_int_t
-ngx_queues_base_path_match_segment(ngx_str_t *segment, u_char *p, u_char *last,
-    ngx_str_t *capture)
+ngx_queues_base_path_match_segment(ngx_queues_base_path_t *path, ngx_uint_t i,
+    u_char *p, u_char *last, ngx_str_t *capture)
 {
     size_t      len;
+    ngx_str_t  *segment;
     ngx_uint_t  literal;
+
+    segment = &path->segments[i];
 
     literal = (p == last || *p != '{');
 
@@ -106,6 +143,13 @@ ngx_queues_base_path_match_segment(ngx_str_t *segment, u_char *p, u_char *last,
 
     if (segment->len < len
         || ngx_memcmp(segment->data + segment->len - len, p, len) != 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (p < last && *p == ':'
+        && (i != path->nsegments - 1
+            || path->verb != (ssize_t) (segment->len - len)))
     {
         return NGX_DECLINED;
     }

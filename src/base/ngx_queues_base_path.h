@@ -18,6 +18,9 @@
 typedef struct {
     ngx_uint_t                    nsegments;
     ngx_str_t                     segments[NGX_QUEUES_BASE_PATH_SEGMENTS];
+    ssize_t                       verb;    /* where in the last one, once
+                                              decoded, its last ':' is that was
+                                              not escaped; -1: nowhere */
 } ngx_queues_base_path_t;
 
 
@@ -47,7 +50,9 @@ ngx_int_t ngx_queues_base_path_split(ngx_str_t *raw, u_char *buf,
  * Matches a path against a template, "/v1/projects/{project}/topics/{topic}".
  * A template's segment is a literal or a capture in braces, which may have a
  * literal after it, "{topic}:publish": then the segment ends in that and the
- * capture is what stands before.  Empty segments and captures match nothing.
+ * capture is what stands before.  The ':' with which such a literal begins is
+ * the last one of the last segment, and not an escaped one, which is part of a
+ * name.  Empty segments and captures match nothing.
  * NGX_OK with the captures in their order, or NGX_DECLINED; captures has as
  * many elements as the template has braces and is undefined after
  * NGX_DECLINED.

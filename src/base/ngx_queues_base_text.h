@@ -17,6 +17,10 @@
 #define ngx_queues_base_base64url_length(n)          (((n) * 4 + 2) / 3)
 #define ngx_queues_base_base64url_parsed_length(n)   ((n) * 3 / 4)
 
+/* a literal */
+#define ngx_queues_base_copy(p, text)                                         \
+    ngx_cpymem(p, text, sizeof(text) - 1)
+
 
 #pragma GCC visibility push(hidden)
 

@@ -2,7 +2,8 @@
 /*
  * A line that is a URL, one that is a network, and the bytes of an address.  A
  * URL is what a regular expression says, and no resolver takes its host for an
- * address; what is made of it is read as the same again.  An address is public
+ * address, but for one of Pub/Sub that is; what is made of it is read as the
+ * same again.  An address is public
  * as a table in text says, and permitted in a network bit by bit.
  */
 
@@ -14,6 +15,10 @@
 
 #define FUZZ_URL                                                              \
     "^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9.-]+)(:([0-9]{1,5}))?([/?].*)?$"
+
+#define FUZZ_PUBSUB                                                           \
+    "^[Hh][Tt][Tt][Pp]([Ss]?)://(\\[[^]@/?]*\\]|[A-Za-z0-9.-]+)"               \
+    "(:([0-9]{1,5}))?([/?].*)?$"
 
 #define FUZZ_HOST                                                             \
     "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*"                               \
@@ -48,7 +53,7 @@ static ngx_queues_base_rules_t  fuzz_rules = {
     .localhost = 1
 };
 
-static regex_t  fuzz_url, fuzz_host, fuzz_address, fuzz_local, fuzz_forbidden;
+static regex_t  fuzz_url, fuzz_pubsub, fuzz_host, fuzz_address, fuzz_local, fuzz_forbidden;
 
 
 static void
@@ -63,6 +68,7 @@ fuzz_compile(void)
     done = 1;
 
     fuzz_assert(regcomp(&fuzz_url, FUZZ_URL, REG_EXTENDED) == 0
+                && regcomp(&fuzz_pubsub, FUZZ_PUBSUB, REG_EXTENDED) == 0
                 && regcomp(&fuzz_host, FUZZ_HOST, REG_EXTENDED) == 0
                 && regcomp(&fuzz_address, FUZZ_ADDRESS, REG_EXTENDED) == 0
                 && regcomp(&fuzz_local, FUZZ_LOCALHOST, REG_EXTENDED) == 0
@@ -105,29 +111,65 @@ fuzz_bad_host(const char *host, ngx_uint_t wide)
 }
 
 
-static ngx_uint_t
-fuzz_bad(ngx_str_t *url, ngx_uint_t wide)
+/* a copy of a URL without what stands in none, or NULL */
+
+static char *
+fuzz_text(ngx_str_t *url)
 {
-    char        *text, *host;
-    size_t       i, len;
-    ngx_uint_t   bad, port;
-    regmatch_t   m[5];
+    char    *text;
+    size_t   i;
 
     if (url->len > 2048) {
-        return 1;
+        return NULL;
     }
 
     for (i = 0; i < url->len; i++) {
         if (url->data[i] >= 0x80 || !isgraph(url->data[i])
             || strchr("#\\", url->data[i]))
         {
-            return 1;
+            return NULL;
         }
     }
 
     text = (char *) fuzz_alloc(url->len + 1);
     memcpy(text, url->data, url->len);
     text[url->len] = '\0';
+
+    return text;
+}
+
+
+/* ends a host, in lower case and without a dot at its end */
+
+static void
+fuzz_host_end(char *host, size_t len)
+{
+    size_t  i;
+
+    host[len] = '\0';
+
+    if (len && host[len - 1] == '.') {
+        host[len - 1] = '\0';
+    }
+
+    for (i = 0; host[i]; i++) {
+        host[i] = tolower(host[i]);
+    }
+}
+
+
+static ngx_uint_t
+fuzz_bad(ngx_str_t *url, ngx_uint_t wide)
+{
+    char        *text, *host;
+    ngx_uint_t   bad, port;
+    regmatch_t   m[5];
+
+    text = fuzz_text(url);
+
+    if (text == NULL) {
+        return 1;
+    }
 
     if (regexec(&fuzz_url, text, 5, m, 0) != 0) {
         free(text);
@@ -139,16 +181,8 @@ fuzz_bad(ngx_str_t *url, ngx_uint_t wide)
            || (port != 443 && (!wide || (port > 79 && port < 8000))));
 
     host = text + m[1].rm_so;
-    len = m[1].rm_eo - m[1].rm_so;
-    host[len] = '\0';
 
-    if (len && host[len - 1] == '.') {
-        host[len - 1] = '\0';
-    }
-
-    for (i = 0; host[i]; i++) {
-        host[i] = tolower(host[i]);
-    }
+    fuzz_host_end(host, m[1].rm_eo - m[1].rm_so);
 
     bad |= fuzz_bad_host(host, wide);
 
@@ -311,6 +345,111 @@ fuzz_public6(u_char *a)
 }
 
 
+static ngx_uint_t
+fuzz_loopback(u_char *address, size_t len)
+{
+    static u_char  one[16] = { [15] = 1 };
+
+    if (len == 4) {
+        return address[0] == 127;
+    }
+
+    return memcmp(address, one, 16) == 0
+           || (memcmp(address, one, 10) == 0 && address[10] == 0xff
+               && address[11] == 0xff && address[12] == 127);
+}
+
+
+/* the same as fuzz_bad(); *len is of the address that the host is */
+
+static ngx_uint_t
+fuzz_bad_pubsub(ngx_str_t *url, ngx_uint_t wide, u_char *address, size_t *len)
+{
+    char        *text, *host;
+    ngx_uint_t   bad, plain;
+    regmatch_t   m[6];
+
+    *len = 0;
+    text = fuzz_text(url);
+
+    if (text == NULL) {
+        return 1;
+    }
+
+    if (regexec(&fuzz_pubsub, text, 6, m, 0) != 0) {
+        free(text);
+        return 1;
+    }
+
+    bad = (m[4].rm_so >= 0 && (atoi(text + m[4].rm_so) == 0
+                               || atoi(text + m[4].rm_so) > 65535));
+    plain = (m[1].rm_so == m[1].rm_eo);
+    host = text + m[2].rm_so;
+
+    if (host[0] == '[') {
+        host[m[2].rm_eo - m[2].rm_so - 1] = '\0';
+        *len = (inet_pton(AF_INET6, ++host, address) == 1) ? 16 : 0;
+        bad |= (*len == 0);
+
+    } else {
+        fuzz_host_end(host, m[2].rm_eo - m[2].rm_so);
+
+        if (inet_pton(AF_INET, host, address) == 1) {
+            *len = 4;
+        }
+    }
+
+    if (plain) {
+        bad |= !wide || (*len ? !fuzz_loopback(address, *len)
+                              : strcmp(host, "localhost") != 0);
+
+    } else if (*len) {
+        bad |= !(*len == 4 ? fuzz_public4(address) : fuzz_public6(address))
+               && !(wide && fuzz_loopback(address, *len));
+
+    } else {
+        bad |= fuzz_bad_host(host, wide);
+    }
+
+    free(text);
+
+    return bad;
+}
+
+
+static void
+fuzz_endpoint_pubsub(ngx_str_t *url, ngx_queues_base_rules_t *rules,
+    ngx_uint_t wide)
+{
+    u_char                      *buf, address[16];
+    size_t                       len;
+    const char                  *error;
+    ngx_uint_t                   bad;
+    ngx_queues_base_endpoint_t   e;
+
+    buf = fuzz_alloc(url->len + 8);
+    error = ngx_queues_base_endpoint_parse_pubsub(url, rules, buf, &e);
+    bad = fuzz_bad_pubsub(url, wide, address, &len);
+
+    fuzz_assert((error != NULL) == bad);
+
+    if (error) {
+        fuzz_assert(strncmp(error, "must ", 5) == 0);
+        free(buf);
+        return;
+    }
+
+    fuzz_assert(e.naddress == len
+                && (len == 0 || memcmp(e.address, address, len) == 0));
+    fuzz_assert(e.tls == (tolower(url->data[4]) == 's'));
+    fuzz_assert(e.uri.len && e.uri.data[0] == '/');
+    fuzz_assert(e.authority.len >= e.host.len + (len == 16 ? 2 : 0));
+    fuzz_assert(e.authority.data[0] == '[' ? len == 16 : len != 16);
+
+    free(buf);
+}
+
+
 static void
 fuzz_reachable(ngx_str_t *bytes)
 {
@@ -427,6 +566,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fuzz_endpoint(&url, &fuzz_none, 0);
     fuzz_endpoint(&url, &fuzz_rules, 1);
+    fuzz_endpoint_pubsub(&url, &fuzz_none, 0);
+    fuzz_endpoint_pubsub(&url, &fuzz_rules, 1);
     fuzz_reachable(&rest);
     fuzz_network(&network, &rest);
 

@@ -152,19 +152,13 @@ unit_mask(unit_mask_t *test)
 static void
 unit_key(unit_key_t *test)
 {
-    ngx_str_t                 raw, name;
-    ngx_queues_base_field_t  *field;
+    ngx_str_t  raw, name;
 
     raw = unit_text(test->key);
     name = unit_text(test->name);
 
     unit_ok(ngx_queues_base_field_equal(&raw, &name) == test->equal, "key",
             &raw);
-
-    field = ngx_queues_base_field_find(unit_fields, &raw);
-
-    unit_ok(test->equal ? field && unit_same(&field->name, &name)
-                        : field == NULL, "field", &raw);
 
     free(raw.data);
     free(name.data);

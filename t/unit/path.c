@@ -119,8 +119,19 @@ static unit_match_t  unit_matches[] = {
     { ngx_string("//"), ngx_string("/health"), NGX_DECLINED, ngx_string("") },
     { ngx_string("/t/x:publish"), ngx_string("/t/{topic}:publish"), NGX_OK,
       ngx_string("[x]") },
-    { ngx_string("/t/x%3Apublish"), ngx_string("/t/{topic}:publish"), NGX_OK,
-      ngx_string("[x]") },
+    { ngx_string("/t/x:publis%68?x=:a"), ngx_string("/t/{topic}:publish"),
+      NGX_OK, ngx_string("[x]") },
+    { ngx_string("/t/x%3Apublish"), ngx_string("/t/{topic}:publish"),
+      NGX_DECLINED, ngx_string("") },
+    { ngx_string("/t/x%3apublish"), ngx_string("/t/{topic}"), NGX_OK,
+      ngx_string("[x:publish]") },
+    { ngx_string("/t/x:publish%3Apublish"), ngx_string("/t/{topic}:publish"),
+      NGX_DECLINED, ngx_string("") },
+    { ngx_string("/p/my.dom%3Ap/t/%3A%25:x%2525%3A:publish"),
+      ngx_string("/p/{p}/t/{topic}:publish"), NGX_OK,
+      ngx_string("[my.dom:p][:%:x%25:]") },
+    { ngx_string("/p/a:b/t/x"), ngx_string("/p/{p}/t/{topic}"), NGX_OK,
+      ngx_string("[a:b][x]") },
     { ngx_string("/t/a:publish:publish"), ngx_string("/t/{topic}:publish"),
       NGX_OK, ngx_string("[a:publish]") },
     { ngx_string("/t/:publish"), ngx_string("/t/{topic}:publish"),
@@ -129,8 +140,12 @@ static unit_match_t  unit_matches[] = {
       NGX_DECLINED, ngx_string("") },
     { ngx_string("/t/x"), ngx_string("/t/{topic}:publish"), NGX_DECLINED,
       ngx_string("") },
-    { ngx_string("/t/x:publish/y"), ngx_string("/t/{topic}:publish/{y}"),
-      NGX_OK, ngx_string("[x][y]") }
+    { ngx_string("/t/x:publish/"), ngx_string("/t/{topic}:publish"),
+      NGX_DECLINED, ngx_string("") },
+    { ngx_string("/t/x:publish/y:publish"),
+      ngx_string("/t/{topic}:publish/{y}"), NGX_DECLINED, ngx_string("") },
+    { ngx_string("/t/x.txt"), ngx_string("/t/{name}.txt"), NGX_OK,
+      ngx_string("[x]") }
 };
 
 
