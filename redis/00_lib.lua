@@ -37,6 +37,7 @@ L.HOLD = 43200000           -- ms that one delivery can last
 L.BATCH = 1000              -- messages in one call
 L.BYTES = 4194304           -- of bodies that one call copies, and one body
 L.WORK = 2097152            -- likewise, of what is due: see L.spend
+L.PULL = 8388608            -- bytes of bodies that one receive of Pub/Sub takes
 L.PACK = 100                -- messages of one batch in flight
 
 
@@ -50,7 +51,7 @@ function L.register(name, flags, fn)
                 bind()
             end
 
-            L.work = 0
+            L.work, L.subs = 0, false
 
             if not keys[1] then
                 return L.err('ARGUMENT', name .. ' needs the key of a project')
@@ -60,6 +61,11 @@ function L.register(name, flags, fn)
         end
     }
 end
+
+
+-- Whether the call may be about messages of Pub/Sub's subscriptions: what the
+-- Queues API calls never is.
+L.subs = false
 
 
 -- Notes that a call has come to a message of so many bytes which it is to move,

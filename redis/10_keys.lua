@@ -24,6 +24,24 @@ local KEYS = { 'y', 'f', 'd', 'b', 'e', s = { 'm', 'z' },
                f = { 'u', 'g', 'o', 'x', 'k' } }
 
 
+-- A subscription of Pub/Sub is a queue that has no id, but in its place
+-- "MIN,MAX,LETTERS": the backoff of its retry policy (ms; empty: it has none); e
+-- it delivers exactly once, r it retains what is acknowledged, p it has a push
+-- part, x it is detached, y a seek brings messages back.
+function L.plan_sub(p)
+    local low, high, letters = match(p.id, '^(%d*),(%d*),(%a*)$')
+
+    if low then
+        p.sub, p.low_backoff = true, tonumber(low)
+        p.high_backoff = tonumber(high)
+
+        for letter in gmatch(letters, '.') do
+            p['is_' .. letter] = true
+        end
+    end
+end
+
+
 -- What the field s of a hot hash says, with the names of the generation's
 -- keys.  Plans are shared by calls: they are never changed, but for guess, how
 -- many groups the last receive of a FIFO queue had.
@@ -58,6 +76,8 @@ function L.plan(root, s)
         end
     end
 
+    L.plan_sub(p)
+
     if nplans >= MOST then
         plans, nplans = {}, 0
     end
@@ -78,6 +98,14 @@ function L.pack(flags, q, gen, low, s)
 end
 
 
+-- The plan of a queue of the Queues API, whom nothing of Pub/Sub is told.
+function L.own_plan(root, s)
+    local p = s and L.plan(root, s)
+
+    return p and not p.sub and p or nil
+end
+
+
 -- Finds the queue of a reference.  read(key) gives s and what else it reads
 -- of a hot hash.  Returns the plan and that, or nothing; and as the third
 -- whether the reference says all by itself, whatever other queues there are.
@@ -87,8 +115,10 @@ local function look_up(root, ref, read)
 
     if kind == 113 then                                             -- q
         local s, more = read(L.hot(root, name))
-        if s then
-            return L.plan(root, s), more, true
+        local p = L.own_plan(root, s)
+
+        if p then
+            return p, more, true
         end
 
         name = 'que_' .. name
@@ -98,7 +128,7 @@ local function look_up(root, ref, read)
         name = sub(name, 13)
 
         local s, more = read(L.hot(root, q))
-        local p = s and L.plan(root, s)
+        local p = L.own_plan(root, s)
 
         if p and p.id == name then
             return p, more, true

@@ -6,6 +6,14 @@ function L.read_receive(key)
 end
 
 
+-- For how many ms more than a visibility timeout a message is hidden that was
+-- received count times: the backoff of a subscription of Pub/Sub.
+function L.backoff(p, count)
+    return p.low_backoff and min(p.low_backoff * 2 ^ min(count - 1, 30),
+                                 p.high_backoff) or 0
+end
+
+
 -- Appends what an entry has to a reply's bodies.  Returns the letters that the
 -- word of the message ends with.
 function L.tell(out, fields)
@@ -65,14 +73,20 @@ local function claim_due(p, c, words, out, index, need, taken, k)
             hset[k + 2] = c.token .. ':' .. count .. ':' .. first .. ':'
                           .. c.text
             zadd[k + 1], zadd[k + 2] = c.deadline, id
+
+            if p.low_backoff then
+                zadd[k + 1] = L.text(c.over + L.backoff(p, count))
+            end
+
             k = k + 2
+            c.bytes = c.bytes + #fields[2]
 
             if not states then
                 c.undelay[#c.undelay + 1] = id
             end
 
             taken = taken + 1
-            if taken == need then
+            if taken == need or (p.sub and c.bytes >= L.PULL) then
                 break
             end
 
@@ -85,15 +99,46 @@ local function claim_due(p, c, words, out, index, need, taken, k)
 end
 
 
--- Reads what was never received, past what outlived its retention.
-local function unread(stored, cur, cutoff, count)
-    local from = '(' .. cur
-
-    if cutoff and L.sent(cur) <= cutoff then
-        from = L.text(cutoff + 1)
+-- Up to count entries of m from an id on, of a subscription of Pub/Sub no more
+-- than have 8 MiB, left of which may be read, and one.
+function L.entries(p, from, count, left)
+    if not p.sub or p.limit * count <= left then
+        return call('XRANGE', p.m, from, '+', 'COUNT', count)
     end
 
-    return call('XRANGE', stored, from, '+', 'COUNT', count)
+    local list, step = {}, max(1, floor(left / p.limit))
+
+    while #list < count and left > 0 do
+        local some = call('XRANGE', p.m, from, '+', 'COUNT',
+                          min(step, count - #list))
+
+        for i = 1, #some do
+            if left > 0 then
+                list[#list + 1] = some[i]
+                left = left - #some[i][2][2]
+            end
+        end
+
+        if #some < step then
+            break
+        end
+
+        from = '(' .. some[#some][1]
+    end
+
+    return list
+end
+
+
+-- Reads what was never received, past what outlived its retention.
+local function unread(p, cur, c, count)
+    local from = '(' .. cur
+
+    if c.cutoff and L.sent(cur) <= c.cutoff then
+        from = L.text(c.cutoff + 1)
+    end
+
+    return L.entries(p, from, count, L.PULL - c.bytes)
 end
 
 
@@ -196,7 +241,7 @@ local function receive_new(p, h, entries, out, token, vt, now, text)
     end
 
     local record = concat(words, ' ')
-    local deadline = now + vt * 1000
+    local deadline = now + vt * 1000 + L.backoff(p, 1)
     local moment = L.text(deadline)
     local batch, failed = L.fly_new(p, entries, n, record, token, text, moment)
 
@@ -242,7 +287,8 @@ end
 
 -- A receive in all other cases, and where there is nothing new.
 local function receive_due(p, h, out, need, token, vt, wait, now, text)
-    local deadline, words = L.text(now + vt * 1000), new_words(text)
+    local over, words = now + vt * 1000, new_words(text)
+    local deadline = L.text(over + L.backoff(p, 1))
     local t, low, cutoff = tonumber(h[3]), tonumber(h[3]), nil
 
     -- before t no moment comes and nothing outlives its retention
@@ -263,7 +309,8 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
     end
 
     local taken, k, batch, entries = 0, 1, 0, nil
-    local c = { text = text, deadline = deadline, cutoff = cutoff,
+    local c = { text = text, deadline = deadline, cutoff = cutoff, bytes = 0,
+                over = over,
                 token = token, undelay = { p.y }, dead = {}, buried = {},
                 dlq = p.mrc > 0 and L.dead_letter_queue(p) }
 
@@ -276,7 +323,7 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
     end
 
     if taken < need then
-        entries = unread(p.m, h[2], cutoff, need - taken)
+        entries = unread(p, h[2], c, need - taken)
     end
 
     local new = entries and #entries or 0
@@ -357,6 +404,11 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
                        head_after(p.b, text))
     end
 
+    -- dead letters of Pub/Sub may have been published to this subscription itself
+    if c.buried[1] and p.sub then
+        first = now
+    end
+
     if first then
         out[4] = max(1, first - now)
     end
@@ -378,7 +430,7 @@ function L.receive(p, h, need, token, vt, wait, now)
     end
 
     if L.usual(h, need, now) then
-        local entries = call('XRANGE', p.m, '(' .. h[2], '+', 'COUNT', need)
+        local entries = L.entries(p, '(' .. h[2], need, L.PULL)
 
         if entries[1] then
             return receive_new(p, h, entries, out, token, vt, now, text)

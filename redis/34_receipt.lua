@@ -53,6 +53,9 @@ local function parse(args, width)
 end
 
 
+L.groups_of_call = parse
+
+
 -- Reads a queue.  Returns its plan and the fields s, cur, t, nb, nf
 -- of its hot hash, or nothing where the generation is gone; and as the third
 -- the moment at which or before which was sent what outlived retention.
@@ -60,7 +63,7 @@ local function open(root, q, gen, now)
     local h = call('HMGET', L.hot(root, q), 's', 'cur', 't', 'nb', 'nf')
     local p = h[1] and L.plan(root, h[1])
 
-    if not p or p.gen ~= gen then
+    if not p or p.gen ~= gen or (p.sub and not L.subs) then
         return
     end
 
@@ -403,18 +406,31 @@ L.register('ack', { 'allow-oom' }, function(root, args)
 end)
 
 
--- Moves the ends of single messages, by times in ms from now, which are in
+-- In how many ms from now the visibility of a message ends that a group g is to
+-- move, which was received count times: of Pub/Sub later by the backoff, unless
+-- it goes to the dead letters.
+function L.delay_of(p, g, count)
+    if not g.backs_off or (g.dead and count >= p.mrc) then
+        return g.ms
+    end
+
+    return g.ms + L.backoff(p, count)
+end
+
+
+-- Moves the ends of single messages, each by what its group says, which are in
 -- their order.  Returns the first one, and whether one came to be earlier while
 -- somebody waits.
-local function move_singles(p, singles, times, cutoff, now, out, seen)
+local function move_singles(p, singles, groups, cutoff, now, out, seen)
     local states, ids = held(p, singles, cutoff)
     local moves, k, first, earlier = { p.f, 'XX' }, 2, nil, false
     local old = p.waits and call('ZMSCORE', p.f, unpack(ids))
 
     for i = 1, #ids do
         if states[i] and not seen[ids[i]] then
-            local last = match(states[i], ':(%d+)$')
-            local moment = min(now + times[i], last + L.HOLD)
+            local count, last = match(states[i], '^[^:]*:(%d+):%d+:(%d+)$')
+            local moment = min(now + L.delay_of(p, groups[i], tonumber(count)),
+                               last + L.HOLD)
 
             moves[k + 1], moves[k + 2] = L.text(moment), ids[i]
             k, seen[ids[i]] = k + 2, true
@@ -459,7 +475,7 @@ function L.move_run(root, run, now, out)
     end
 
     local list = records(p, h, run)
-    local singles, times, first, earlier = {}, {}, nil, false
+    local singles, groups, first, earlier = {}, {}, nil, false
     local seen = {}                         -- a second mention is over
 
     for i = 1, #run do
@@ -477,7 +493,8 @@ function L.move_run(root, run, now, out)
         end
 
         if record then
-            local moment = min(now + g.ms, split(record) + L.HOLD)
+            local moment = min(now + L.delay_of(p, g, 1),
+                               split(record) + L.HOLD)
 
             if p.waits and moment < tonumber(call('ZSCORE', p.b, g.token)) then
                 earlier = true
@@ -494,13 +511,13 @@ function L.move_run(root, run, now, out)
             add_singles(singles, g)
 
             for _ = 1, g.n do
-                times[#times + 1] = g.ms
+                groups[#groups + 1] = g
             end
         end
     end
 
     if singles[1] then
-        local moment, sooner = move_singles(p, singles, times, cutoff, now, out,
+        local moment, sooner = move_singles(p, singles, groups, cutoff, now, out,
                                               seen)
 
         first = moment and min(first or moment, moment) or first

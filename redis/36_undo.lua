@@ -62,5 +62,7 @@ L.register('undo', { 'allow-oom' }, function(root, args)
         return L.wrong('undo')
     end
 
+    L.subs = true
+
     return L.undo(root, args[1], args[2], token, { unpack(args, 4) }, L.now())
 end)

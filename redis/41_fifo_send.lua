@@ -176,19 +176,31 @@ function L.can_append_late(p, now)
 end
 
 
+-- Whether the last number of a group is not remembered: on a subscription of
+-- Pub/Sub, that of a message without ordering key.
+local function forgotten(p, name)
+    return p.sub and byte(name) == 109                              -- m
+end
+
+
 -- Appends messages to their groups.  Each has group, key (of deduplication, or
--- nothing), body, attributes, origin, and delay (ms, or nothing).  Returns the
--- words of a reply of send_fifo.
+-- nothing), body, attributes, origin, and delay (ms, or nothing); and where it has
+-- its id from elsewhere, id and ms; checked: L.can_append_late() was called.
+-- Returns the words of a reply of send_fifo.
 function L.append(p, list)
     local h = call('HMGET', p.hot, 'last', 'gid', 'dw', 'cw', 'cur', 't', 'n')
     local ms, n = match(h[1] or '0-0', '^(%d+)%-(%d+)$')
     local now = max(L.now(), tonumber(ms))
     local day, dl, t = floor(now / L.DAY), tonumber(h[5]) or 0, tonumber(h[6])
+    local newest = h[1] or '0-0'
     local stored, words, dw = 0, {}, tonumber(h[3])
     local w = max(floor(now / L.WINDOW), dw or 0)
 
     n = tonumber(n)
-    L.can_append(p)
+
+    if not list.checked then
+        L.can_append(p)
+    end
 
     local found = known_keys(p, list, w, now, dw)
     local groups, names, gid = groups_of(p, list, found, tonumber(h[2]) or 0,
@@ -215,7 +227,7 @@ function L.append(p, list)
 
             n, stored, g.t = n + 1, stored + 1, g.t + 1
 
-            local id = moment .. '-' .. n % 4294967296
+            local id = m.id or moment .. '-' .. n % 4294967296
             local seq = g.t .. ''
             local field = g.gid .. ':' .. seq
 
@@ -228,6 +240,11 @@ function L.append(p, list)
                 g.due = g.due or (g.new and due)
             end
 
+            if m.id and L.after(id, newest) then
+                newest = id
+            end
+
+            g.sent = g.sent or m.id and L.text(m.ms) or moment
             words[i] = id .. ':' .. seq
             bodies[b + 1] = field
             bodies[b + 2] = id .. mark .. #m.body .. ':' .. (m.origin or '')
@@ -246,13 +263,21 @@ function L.append(p, list)
         return words
     end
 
+    if not p.sub then
+        newest = moment .. '-' .. L.text(n)
+    end
+
     local counts, records = { window(p, 'c', day) }, { p.g }
     local turns, ages, later, soon = { p.o }, { p.x }, { p.k }, nil
 
     for i = 1, #names do
         local g = groups[names[i]]
 
-        counts[i * 2], counts[i * 2 + 1] = g.name, L.text(g.t)
+        if not forgotten(p, g.name) then
+            counts[#counts + 1] = g.name
+            counts[#counts + 1] = L.text(g.t)
+        end
+
         records[i * 2], records[i * 2 + 1] = g.name, L.record_of(g, g.received)
 
         if g.new then
@@ -260,7 +285,7 @@ function L.append(p, list)
 
             place[#place + 1] = g.due and L.text(g.due) or moment
             place[#place + 1] = g.name
-            ages[#ages + 1], ages[#ages + 2] = moment, g.name
+            ages[#ages + 1], ages[#ages + 2] = g.sent, g.name
 
             if g.due then
                 t = min(t, g.due)
@@ -269,7 +294,10 @@ function L.append(p, list)
         end
     end
 
-    call('HSET', unpack(counts))
+    if counts[2] then
+        call('HSET', unpack(counts))
+    end
+
     call('HSET', unpack(bodies))
     call('HSET', unpack(records))
 
@@ -284,7 +312,7 @@ function L.append(p, list)
         call('HSET', unpack(keys))
     end
 
-    call('HSET', p.hot, 'last', moment .. '-' .. L.text(n), 'gid', L.text(gid),
+    call('HSET', p.hot, 'last', newest, 'gid', L.text(gid),
          'cur', L.text(dl), 't', L.text(t), 'n', L.text(h[7] + stored))
 
     L.stocked(p, now)

@@ -2,8 +2,13 @@
 -- delay, dead letters, retention.
 
 -- Moves messages of a group (entries of d) to the dead-letter queue: one at
--- least, and more unless the call has done enough.  Returns those that are left.
+-- least, and more unless the call has done enough.  Returns those that are left,
+-- and when to look at them again if that is not now.
 local function bury(c, to, g, entries)
+    if c.p.sub then
+        return L.forward_fifo(c, to, g, entries)
+    end
+
     local p, fields, list, n = c.p, {}, {}, 0
 
     while n < #entries and (n == 0 or not L.spent()) do
@@ -74,8 +79,10 @@ local function end_group(c, name)
     end
 
     if dead[1] then
-        for _, e in ipairs(bury(c, to, g, dead)) do     -- too much for one call
-            e.moment = c.now
+        local left, later = bury(c, to, g, dead)
+
+        for _, e in ipairs(left) do         -- too much for one call
+            e.moment = later or c.now
             c.nf = c.nf + 1
             table_insert(stay, e)
         end
@@ -343,7 +350,7 @@ function L.catch_up_fifo(p, now, limit)
 
     L.check_fifo(p)
 
-    if to then
+    if to and not p.sub then
         L.can_append_late(to, now)
     end
 

@@ -126,6 +126,8 @@ local function fly(c, names, ranges, sizes, fields, values, token, deadline,
 
     record[#record + 1] = ''
 
+    deadline = deadline + L.backoff(p, 1)
+
     local failed = L.fly_together(p, token, concat(record, '\n'),
                                   L.text(deadline))
 
@@ -173,7 +175,8 @@ local function fly_again(c, g, need, token, deadline, words, out)
         elseif value then
             e.count = e.count + 1
             e.first = e.count > 1 and e.first or L.text(c.now)
-            e.token, e.last, e.moment = token, c.now, deadline
+            e.token, e.last = token, c.now
+            e.moment = deadline + L.backoff(p, e.count)
             n = n + 1
             words[#words + 1] = concat({ field, L.text(e.seq), e.count,
                                          e.first }, ':')
@@ -192,7 +195,7 @@ local function fly_again(c, g, need, token, deadline, words, out)
 
         list[#list + 1] = { seq = g.h, token = token, count = 1,
                             first = L.text(c.now), last = c.now,
-                            moment = deadline }
+                            moment = deadline + L.backoff(p, 1) }
         g.h, n = g.h + 1, n + 1
         words[#words + 1] = field .. ':' .. L.text(list[#list].seq)
         out[#out + 1], out[#out + 2] = g.name, value
@@ -241,6 +244,10 @@ function L.receive_fifo(p, h, out, need, token, vt, wait, now, text)
     end
 
     local room = L.CAP_FIFO - h[4] - h[5]
+
+    if p.sub then
+        need = min(need, max(1, floor(L.PULL / p.limit)))
+    end
 
     if room < need then
         full, need = true, max(room, 0)

@@ -194,7 +194,7 @@ local function singles_of(c, run, expired, together)
             for k = 1, g.n do
                 if not (expired and expired(g.ids[k])) then
                     singles[#singles + 1] = { id = g.ids[k], token = g.token,
-                                              ms = g.ms, place = g.at + k }
+                                              group = g, place = g.at + k }
                 end
             end
         end
@@ -268,7 +268,7 @@ function L.move_fifo(p, h, run, now, out)
         end
 
         local _, _, received = L.groups_of(record)
-        local moment = min(now + g.ms, received + L.HOLD)
+        local moment = min(now + L.delay_of(p, g, 1), received + L.HOLD)
 
         -- those who wait know of the later end
         if moment < tonumber(call('ZSCORE', p.b, g.token) or 0) then
@@ -292,7 +292,8 @@ function L.move_fifo(p, h, run, now, out)
     end
 
     change_singles(c, singles, out, nil, function(e, single)
-        local moment = min(now + single.ms, e.last + L.HOLD)
+        local moment = min(now + L.delay_of(p, single.group, e.count),
+                           e.last + L.HOLD)
 
         c.ready = c.ready or moment < e.moment
         e.moment = moment

@@ -20,8 +20,13 @@ end
 
 
 -- The plan of the dead-letter queue, or nothing where it is gone, which only
--- somebody else's hand can do.
+-- somebody else's hand can do.  Of a subscription of Pub/Sub: see
+-- 87_forward.lua.
 function L.dead_letter_queue(p)
+    if p.sub then
+        return L.dead_letter_topic(p)
+    end
+
     local s = L.read_plan(L.hot(p.root, p.dlq))
     local to = s and L.plan(p.root, s)
 
@@ -39,7 +44,10 @@ end
 -- Keys of a wrong type fail here.
 function L.can_move(p, to)
     L.can_drop(p)
-    call('XLEN', to.m)
+
+    if to.m then
+        call('XLEN', to.m)
+    end
 end
 
 
@@ -103,9 +111,15 @@ function L.bury(p, to, ids, now)
         counts[ids[i]] = match(states[i] or '', '^[^:]*:(%d+):') or '0'
     end
 
-    local n = L.move(p, to, ids, now, function(id)
-        return concat({ '', p.q, counts[id], L.text(now) }, ',')
-    end)
+    local n
+
+    if p.sub then
+        n = L.forward(p, to, ids, counts, now)
+    else
+        n = L.move(p, to, ids, now, function(id)
+            return concat({ '', p.q, counts[id], L.text(now) }, ',')
+        end)
+    end
 
     if full then
         L.wake(p)

@@ -61,14 +61,34 @@ local function tend_fifo(p, now, limit)
 end
 
 
+-- Members of the agenda that are no queues, by how they begin: logs; of Pub/Sub
+-- subscriptions that expire, logs of topics, and snapshots.
+L.others = {
+    ['l:'] = function(...) return L.log_due(...) end,
+    ['x:'] = function(...) return L.expire_sub(...) end,
+    ['g:'] = function(...) return L.trim_log(...) end,
+    ['n:'] = function(...) return L.expire_snap(...) end,
+}
+
+
 -- Looks after a queue.  Returns when to come again, or nothing.
 local function look_after(root, q, now)
-    if sub(q, 1, 2) == 'l:' then
-        return L.log_due(root, sub(q, 3), now)
+    local other = L.others[sub(q, 1, 2)]
+
+    if other then
+        return other(root, sub(q, 3), now)
     end
 
     local s = L.read_plan(L.hot(root, q))
     local p = s and L.plan(root, s)
+
+    if p and p.is_y then
+        p = L.bring_back(p, now)
+
+        if p.is_y then
+            return now
+        end
+    end
 
     return p and (p.fifo and tend_fifo or tend)(p, now, 100)
 end
@@ -132,6 +152,7 @@ L.register('maintain', { 'allow-oom' }, function(root, args)
 
     if head and tonumber(head) <= now then
         work(root, now, max(1, min(steps, 100)))
+        active = call('SCARD', L.active(root))
         head = call('ZRANGE', agenda, '0', '0', 'WITHSCORES')[2]
     end
 

@@ -19,23 +19,27 @@ local PREVIOUS = 86400      -- s for which the secret before is still in use
 function L.read_subscription(root, k)
     local s = call('HMGET', L.subscription(root, k), 'id', 'q', 'url', 'to',
                    'bs', 'mc', 'st', 'ct', 'ut', 'fl', 'ls', 'le', 'nd', 'ne',
-                   'nm', 'sec', 'ver', 'o', 'fn', 'w')
+                   'nm', 'sec', 'ver', 'o', 'fn', 'w', 'x')
 
     if s[1] then
         return { k = k, id = s[1], q = s[2], url = s[3], to = s[4], bs = s[5],
                  mc = s[6], st = s[7], ct = s[8], ut = s[9], fl = s[10],
                  ls = s[11], le = s[12], nd = s[13], ne = s[14], nm = s[15],
-                 sec = s[16], ver = s[17], o = s[18], fn = s[19], w = s[20] }
+                 sec = s[16], ver = s[17], o = s[18], fn = s[19], w = s[20],
+                 x = s[21] }
     end
 end
 
 
--- The subscription that sub means: "q" and K, or "u", K and its UUID.
+-- The subscription that sub means: "q" and K, or "u", K and its UUID.  One of
+-- Pub/Sub, which has a field x, is not meant.
 local function find_subscription(root, ref)
     local kind, k, id = match(ref or '', '^([qu])(............)(.*)$')
     local s = k and L.read_subscription(root, k)
 
-    if s and (kind == 'q' and id == '' or kind == 'u' and id == s.id) then
+    if s and not s.x
+        and (kind == 'q' and id == '' or kind == 'u' and id == s.id)
+    then
         return s
     end
 end
@@ -84,6 +88,9 @@ local function check(root, s)
         call('SCARD', L.owned(root, s.o))
     end
 end
+
+
+L.check_push = check
 
 
 -- A number as create and update have it.
@@ -250,6 +257,9 @@ local function change(root, s, fields)
 
     return answer(root, 0, L.read_subscription(root, s.k))
 end
+
+
+L.change_subscription = change
 
 
 -- subscription_update: changes settings, also where memory is full: deliveries

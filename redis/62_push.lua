@@ -199,14 +199,14 @@ L.register('push_note', { 'allow-oom' }, function(key, args)
 end)
 
 
--- What the owner of a subscription needs, 10 elements appended.
+-- What the owner of a subscription needs, 11 elements appended.
 function L.job(out, s)
     local n = #out
 
     out[n + 1], out[n + 2], out[n + 3] = s.k, s.q, tonumber(s.fn)
     out[n + 4], out[n + 5], out[n + 6] = tonumber(s.ver), s.url, tonumber(s.to)
     out[n + 7], out[n + 8] = tonumber(s.bs), tonumber(s.mc)
-    out[n + 9], out[n + 10] = s.sec, tonumber(s.w)
+    out[n + 9], out[n + 10], out[n + 11] = s.sec, tonumber(s.w), s.x or ''
 
     return out
 end
@@ -351,7 +351,7 @@ end
 -- subscriptions of the project are so now); renewed, 0 where its lease was
 -- lost and with it all that it owned; next: in how many ms the first lease of
 -- another worker ends, -1: there is none; how many it has given away and
--- which, and then, 10 elements each, what it has taken.  First frees up to 100
+-- which, and then, 11 elements each, what it has taken.  First frees up to 100
 -- of workers whose leases ended, and where nothing is left to take, of those that
 -- are nobody's as keys are lost.
 -- Cost: O(want + log workers), at most that of some hundred subscriptions; and

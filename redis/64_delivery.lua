@@ -2,6 +2,7 @@
 
 local GIVEN_UP = 10         -- s past its timeout that a delivery counts as open
 local HIDDEN = 30           -- s past it for which messages stay hidden, at least
+L.LONGEST = 600000          -- ms, likewise of one of Pub/Sub
 local AGAIN = 1000          -- ms until a failed one of a queue without visibility
                             -- timeout is visible
 
@@ -23,12 +24,12 @@ end
 -- What a claim or the end of a delivery needs of a subscription, or nothing.
 local function read(root, k)
     local s = call('HMGET', L.subscription(root, k), 'q', 'o', 'fn', 'ver', 'st',
-                   'to', 'bs', 'mc', 'fl', 'ls', 'nd', 'ne', 'nm')
+                   'to', 'bs', 'mc', 'fl', 'ls', 'nd', 'ne', 'nm', 'x')
 
     if s[1] then
-        return { k = k, q = s[1], o = s[2], fn = s[3], ver = s[4], st = s[5],
-                 to = s[6], bs = s[7], mc = s[8], fl = s[9], ls = s[10],
-                 nd = s[11], ne = s[12], nm = s[13] }
+        return { root = root, k = k, q = s[1], o = s[2], fn = s[3],
+                 ver = s[4], st = s[5], to = s[6], bs = s[7], mc = s[8], fl = s[9], ls = s[10],
+                 nd = s[11], ne = s[12], nm = s[13], x = s[14] }
     end
 end
 
@@ -87,7 +88,8 @@ local function claim(root, s, args, token, now, out)
     end
 
     local vt = L.hidden(p, s)
-    local got = L.receive(p, h, tonumber(s.bs), token, vt, 1, now)
+    local receive = p.sub and L.receive_sub or L.receive
+    local got = receive(p, h, tonumber(s.bs), token, vt, 1, now)
 
     if got.err then
         return got
@@ -114,7 +116,7 @@ end
 -- 0    the queue's visibility timeout (seconds), and what receive answers: where
 --      there are no messages, the queue's next change publishes a hint
 -- 1    the worker is not the owner, or the subscription is paused or deleted
--- 2    settings have changed, and these are they: 10 elements, as of push_sync
+-- 2    settings have changed, and these are they: 11 elements, as of push_sync
 -- 3    as many deliveries are open as may be: in how many ms the first one counts
 --      as given up
 -- Messages are hidden for the queue's visibility timeout, at least for 30 s more
@@ -156,10 +158,10 @@ end
 
 
 -- Messages that failed are visible again later, but no later than the queue
--- has it; those that were received as often as it allows at once, as these
+-- has it, of Pub/Sub's no later than the longest backoff; those that were received as often as it allows at once, as these
 -- move to its dead-letter queue.
 local function put_off(root, p, run, now)
-    local most = p.vt > 0 and p.vt * 1000 or AGAIN
+    local most = p.sub and L.LONGEST or p.vt > 0 and p.vt * 1000 or AGAIN
     local dead, to = false, p.mrc > 0 and L.dead_letter_queue(p)
 
     for i = 1, #run do
@@ -268,6 +270,10 @@ local function note(root, s, outcome, window, acknowledged, count, now)
 
         if acknowledged > 0 then
             put('nm', L.text(s.nm + acknowledged))
+
+            if s.x then
+                L.note_use(L.hot(s.root, s.q), now)
+            end
         end
 
         if fl ~= s.fl then
@@ -317,6 +323,8 @@ L.register('push_settle', { 'allow-oom' }, function(root, args)
     then
         return L.wrong('push_settle')
     end
+
+    L.subs = true
 
     local now, s = L.now(), read(root, k)
     local key = L.deliveries(root, k)

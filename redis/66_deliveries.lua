@@ -251,6 +251,8 @@ L.register('push_done', { 'allow-oom' }, function(root, args)
         return L.wrong('push_done')
     end
 
+    L.subs = true
+
     local now, s = L.now(), L.pushed.read(root, args[1])
     local done = acknowledge(root, args, tokens, texts, now)
 

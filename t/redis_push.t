@@ -52,7 +52,7 @@ sub sync_ {
     my @released = splice @rest, 0, $n;
     my %jobs;
 
-    while (my @job = splice @rest, 0, 10) { $jobs{ $job[0] } = \@job }
+    while (my @job = splice @rest, 0, 11) { $jobs{ $job[0] } = \@job }
 
     return { numbers => "$active $owned $free $renewed", next => $next,
              released => \@released, jobs => \%jobs };
@@ -213,7 +213,7 @@ subtest 'own, pause, resume' => sub {
     is(set('po:w1'), "$a $b", 'they are its own');
     is_deeply($s->{jobs}{$a}, [ $a, of($a, 'q'), 1, 1,
                                 'https://hooks.example.com/', 30, 10, 10,
-                                '0 S1', 0 ], 'what it has to know');
+                                '0 S1', 0, '' ], 'what it has to know');
     sound('all is well');
 
     $s = sync_('w2', 3);

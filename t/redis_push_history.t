@@ -91,7 +91,7 @@ my %do = (
 
         $job{$worker} = {} unless $renewed;
         delete $job{$worker}{$_} for splice @rest, 0, $lost;
-        while (my @j = splice @rest, 0, 10) {
+        while (my @j = splice @rest, 0, 11) {
             $job{$worker}{ $j[0] } = { fence => $j[2], ver => $j[3] };
         }
     },

@@ -53,7 +53,20 @@ typedef enum {
                                             queue wants none, or the reverse */
     NGX_QUEUES_STORE_TOO_MANY_GROUPS,    /* log: of a queue */
     NGX_QUEUES_STORE_NO_LANE,            /* log: no such partition, */
-    NGX_QUEUES_STORE_NO_MESSAGE          /* message or dead letter */
+    NGX_QUEUES_STORE_NO_MESSAGE,         /* message or dead letter */
+
+    NGX_QUEUES_STORE_NO_TOPIC,           /* of ngx_queues_store_pubsub.h: */
+    NGX_QUEUES_STORE_NO_SNAPSHOT,
+    NGX_QUEUES_STORE_NO_DEAD_LETTER_TOPIC,
+    NGX_QUEUES_STORE_CHANGED,            /* update: since it was read */
+    NGX_QUEUES_STORE_IS_PUSH,            /* pull */
+    NGX_QUEUES_STORE_DETACHED,           /* pull, seek, snapshot */
+    NGX_QUEUES_STORE_FOREIGN,            /* ack: another subscription's */
+    NGX_QUEUES_STORE_TOO_MANY,           /* publish: for so many of them;
+                                            create: subscriptions of a topic */
+    NGX_QUEUES_STORE_OTHER_TOPIC,        /* seek: a snapshot of it */
+    NGX_QUEUES_STORE_TOO_OLD,            /* snapshot: it would end at once */
+    NGX_QUEUES_STORE_SEEKING             /* snapshot: not at the moment */
 } ngx_queues_store_code_e;
 
 
@@ -185,9 +198,16 @@ typedef struct ngx_queues_store_subscription_s
 typedef struct ngx_queues_store_job_s     ngx_queues_store_job_t;
 typedef struct ngx_queues_store_pushes_s  ngx_queues_store_pushes_t;
 
-/* of ngx_queues_store_log.h, _logs.h */
+/* of ngx_queues_store_log.h */
 typedef struct ngx_queues_store_log_s     ngx_queues_store_log_t;
-typedef struct ngx_queues_store_value_s   ngx_queues_store_value_t;
+
+
+/* an element of a reply that is a table */
+typedef struct {
+    ngx_str_t                 text;
+    uint64_t                  number;
+    ngx_uint_t                none;      /* unsigned  none:1; */
+} ngx_queues_store_value_t;
 
 
 /*
@@ -229,8 +249,12 @@ struct ngx_queues_store_result_s {
     ngx_uint_t                    nok;
 
     ngx_queues_store_log_t       *log;        /* of the log engine */
-    ngx_queues_store_value_t     *values;     /* of its lists */
+    ngx_queues_store_value_t     *values;     /* of tables */
     ngx_uint_t                    nvalues;
+
+    ngx_queues_base_spot_t        spot;       /* publish: the first one's */
+    ngx_uint_t                    dead_letters;  /* pull: has the policy */
+    ngx_uint_t                    once;       /* pull, ack: exactly once */
 
     /* the rest is of ngx_queues_store_push.h */
 
@@ -244,7 +268,7 @@ struct ngx_queues_store_result_s {
     ngx_uint_t                    npushes;
     uint64_t                      since;      /* join */
 
-    int64_t                       active;     /* sync */
+    int64_t                       active;     /* sync; -1: as it was */
     int64_t                       owned;
     int64_t                       free;
     ngx_uint_t                    renewed;

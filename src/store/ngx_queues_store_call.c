@@ -47,6 +47,17 @@ static ngx_queues_store_error_t  ngx_queues_store_errors[] = {
     { ngx_string("GROUPS"), NGX_QUEUES_STORE_TOO_MANY_GROUPS },
     { ngx_string("NOLANE"), NGX_QUEUES_STORE_NO_LANE },
     { ngx_string("NOMESSAGE"), NGX_QUEUES_STORE_NO_MESSAGE },
+    { ngx_string("NOTOPIC"), NGX_QUEUES_STORE_NO_TOPIC },
+    { ngx_string("NOSNAP"), NGX_QUEUES_STORE_NO_SNAPSHOT },
+    { ngx_string("NODLTOPIC"), NGX_QUEUES_STORE_NO_DEAD_LETTER_TOPIC },
+    { ngx_string("CHANGED"), NGX_QUEUES_STORE_CHANGED },
+    { ngx_string("ISPUSH"), NGX_QUEUES_STORE_IS_PUSH },
+    { ngx_string("DETACHED"), NGX_QUEUES_STORE_DETACHED },
+    { ngx_string("FOREIGN"), NGX_QUEUES_STORE_FOREIGN },
+    { ngx_string("TOOMANY"), NGX_QUEUES_STORE_TOO_MANY },
+    { ngx_string("OTHERTOPIC"), NGX_QUEUES_STORE_OTHER_TOPIC },
+    { ngx_string("TOOOLD"), NGX_QUEUES_STORE_TOO_OLD },
+    { ngx_string("SEEKING"), NGX_QUEUES_STORE_SEEKING },
     { ngx_null_string, NGX_QUEUES_STORE_OK }
 };
 

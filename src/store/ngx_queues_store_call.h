@@ -76,12 +76,12 @@ struct ngx_queues_store_call_s {
     ngx_uint_t                   nlengths;
     size_t                       lengths[NGX_QUEUES_STORE_BATCH_MAX];
 
-    ngx_uint_t                   nreceipts;   /* ack, visibility */
+    ngx_uint_t                   nreceipts;   /* ack, visibility ... */
 
     ngx_pool_t                  *pool;        /* of log; NULL: none */
     ngx_queues_store_log_work_t *log;
 
-    const char                  *shape;       /* logs: of the reply */
+    const char                  *shape;       /* of the reply's rows */
 
     ngx_uint_t                   reads;       /* unsigned  reads:1; */
     ngx_uint_t                   answered;    /* unsigned  answered:1; */
@@ -200,6 +200,19 @@ ngx_int_t ngx_queues_store_origin(ngx_str_t *text,
 /* A reply that is an integer of which nothing is wanted. */
 ngx_int_t ngx_queues_store_integer_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+
+/*
+ * Rows, which become the result's values, of the call's shape: s a text, n a
+ * number, N a number or an empty text, i an integer of either sign.  What is in
+ * brackets is there as often as the number before it says, and what follows "*"
+ * as often as there are elements.
+ */
+ngx_int_t ngx_queues_store_rows_parse(ngx_queues_store_call_t *call,
+    ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result);
+
+/* A string of as many characters as the call has receipts, 1 for success. */
+ngx_int_t ngx_queues_store_ok(ngx_queues_store_call_t *call, ngx_pool_t *pool,
+    ngx_queues_redis_reply_t *elt, ngx_queues_store_result_t *result);
 
 /* What receive answers, from an element of the reply to its end. */
 ngx_int_t ngx_queues_store_messages_parse(ngx_queues_redis_reply_t *reply,

@@ -284,14 +284,6 @@ typedef enum {
 } ngx_queues_store_of_name_e;
 
 
-/* an element of a reply */
-struct ngx_queues_store_value_s {
-    ngx_str_t                   text;
-    uint64_t                    number;
-    ngx_uint_t                  none;       /* unsigned  none:1; */
-};
-
-
 /* a call being made */
 typedef struct {
     ngx_queues_store_logs_e     function;

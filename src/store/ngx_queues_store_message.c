@@ -13,9 +13,6 @@
 /* what a dead letter's attributes have more, with the longest numbers: 152 */
 #define NGX_QUEUES_STORE_MOVED_FIXED  192
 
-#define ngx_queues_store_copy(p, text)                                        \
-    ngx_cpymem(p, text, sizeof(text) - 1)
-
 
 static u_char *ngx_queues_store_attributes_print(u_char *p,
     ngx_queues_store_message_t *message);
@@ -61,13 +58,13 @@ ngx_queues_store_message_length(ngx_queues_store_message_t *message)
 u_char *
 ngx_queues_store_message_print(u_char *p, ngx_queues_store_message_t *message)
 {
-    p = ngx_queues_store_copy(p, "\"body\":\"");
+    p = ngx_queues_base_copy(p, "\"body\":\"");
     p = ngx_cpymem(p, message->body.data, message->body.len);
 
-    p = ngx_queues_store_copy(p, "\",\"attributes\":");
+    p = ngx_queues_base_copy(p, "\",\"attributes\":");
     p = ngx_queues_store_attributes_print(p, message);
 
-    p = ngx_queues_store_copy(p, ",\"sentAt\":\"");
+    p = ngx_queues_base_copy(p, ",\"sentAt\":\"");
     p = ngx_queues_base_time_print(p,
                              (int64_t) (message->origin.spot.major / 1000));
     *p++ = '"';
@@ -80,14 +77,14 @@ u_char *
 ngx_queues_store_message_print_count(u_char *p,
     ngx_queues_store_message_t *message)
 {
-    p = ngx_queues_store_copy(p, "\"receiveCount\":");
+    p = ngx_queues_base_copy(p, "\"receiveCount\":");
     p = ngx_queues_base_decimal_print(p, message->count);
 
     if (message->group.len) {
-        p = ngx_queues_store_copy(p, ",\"groupId\":\"");
+        p = ngx_queues_base_copy(p, ",\"groupId\":\"");
         p = ngx_queues_base_json_escape(p, &message->group);
 
-        p = ngx_queues_store_copy(p, "\",\"seq\":\"");
+        p = ngx_queues_base_copy(p, "\",\"seq\":\"");
         p = ngx_queues_base_decimal_print(p, message->spot.minor);
         *p++ = '"';
     }
@@ -111,7 +108,7 @@ ngx_queues_store_attributes_print(u_char *p,
     if (origin->source == 0) {
         return attributes->len
                ? ngx_cpymem(p, attributes->data, attributes->len)
-               : ngx_queues_store_copy(p, "{}");
+               : ngx_queues_base_copy(p, "{}");
     }
 
     if (ngx_queues_store_no_attributes(attributes)) {
@@ -122,13 +119,13 @@ ngx_queues_store_attributes_print(u_char *p,
         *p++ = ',';
     }
 
-    p = ngx_queues_store_copy(p, "\"ezgh.deadLetterSourceQueue\":\"que_");
+    p = ngx_queues_base_copy(p, "\"ezgh.deadLetterSourceQueue\":\"que_");
     p = ngx_queues_base_short_print(p, origin->source);
 
-    p = ngx_queues_store_copy(p, "\",\"ezgh.deadLetterReceiveCount\":\"");
+    p = ngx_queues_base_copy(p, "\",\"ezgh.deadLetterReceiveCount\":\"");
     p = ngx_queues_base_decimal_print(p, origin->receives);
 
-    p = ngx_queues_store_copy(p, "\",\"ezgh.deadLetteredAt\":\"");
+    p = ngx_queues_base_copy(p, "\",\"ezgh.deadLetteredAt\":\"");
     p = ngx_queues_base_time_print(p, (int64_t) (origin->moved / 1000));
 
     *p++ = '"';

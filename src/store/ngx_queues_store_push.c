@@ -9,7 +9,7 @@
 
 #define NGX_QUEUES_STORE_JOIN_ELTS   4     /* before the workers */
 #define NGX_QUEUES_STORE_SYNC_ELTS   6     /* before what is released */
-#define NGX_QUEUES_STORE_JOB_ELTS    10
+#define NGX_QUEUES_STORE_JOB_ELTS    11
 
 
 static ngx_int_t ngx_queues_store_join_parse(ngx_queues_store_call_t *call,
@@ -255,7 +255,7 @@ ngx_queues_store_jobs_parse(ngx_queues_redis_reply_t *reply, ngx_uint_t from,
 
 
 /*
- * K Q fence ver url to bs mc sec window.  Whoever delivers counts with these
+ * K Q fence ver url to bs mc sec window x.  Whoever delivers counts with these
  * numbers, so they are looked at.
  */
 
@@ -278,6 +278,7 @@ ngx_queues_store_job_elts(ngx_queues_redis_reply_t *elts,
         || ngx_queues_store_integer(&elts[7], &target->concurrency) != NGX_OK
         || ngx_queues_store_string(&elts[8], &job->secrets) != NGX_OK
         || ngx_queues_store_unsigned(&elts[9], &window) != NGX_OK
+        || ngx_queues_store_string(&elts[10], &job->format) != NGX_OK
         || target->timeout < 1
         || target->batch < 1
         || target->batch > NGX_QUEUES_STORE_BATCH_MAX

@@ -69,6 +69,8 @@ struct ngx_queues_store_job_s {
                                                 seconds, 0: for good */
     ngx_uint_t                window;        /* deliveries at once; 0: no
                                                 limit but the target's */
+    ngx_str_t                 format;        /* of Pub/Sub's: lines, see
+                                                docs/redis.md; else empty */
 };
 
 

@@ -112,23 +112,28 @@ ngx_queues_store_together(ngx_queues_store_receipt_t *a,
 }
 
 
-/* a character for each */
-
-
 static ngx_int_t
 ngx_queues_store_receipts_parse(ngx_queues_store_call_t *call,
     ngx_queues_redis_reply_t *reply, ngx_queues_store_result_t *result)
 {
+    return ngx_queues_store_ok(call, reply->pool, reply, result);
+}
+
+
+ngx_int_t
+ngx_queues_store_ok(ngx_queues_store_call_t *call, ngx_pool_t *pool,
+    ngx_queues_redis_reply_t *elt, ngx_queues_store_result_t *result)
+{
     ngx_str_t   text;
     ngx_uint_t  i;
 
-    if (ngx_queues_store_string(reply, &text) != NGX_OK
+    if (ngx_queues_store_string(elt, &text) != NGX_OK
         || text.len != call->nreceipts)
     {
         return NGX_ERROR;
     }
 
-    result->ok = ngx_pnalloc(reply->pool, text.len);
+    result->ok = ngx_pnalloc(pool, text.len);
     if (result->ok == NULL) {
         return NGX_ERROR;
     }
@@ -152,32 +157,29 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
     ngx_uint_t                i;
     ngx_queues_store_call_t  *call;
 
-    call = ngx_queues_store_call_create(root, ngx_queues_store_integer_parse,
-                                        ngx_queues_store_undo_done, NULL);
-    if (call == NULL) {
-        return;
-    }
-
     args = ngx_alloc((3 + n) * sizeof(ngx_str_t) + NGX_QUEUES_BASE_SHORT_LEN
                      + 2 * NGX_QUEUES_BASE_DECIMAL_MAX
-                     + n * NGX_QUEUES_STORE_SPOT_MAX,
-                     ngx_cycle->log);
+                     + n * NGX_QUEUES_STORE_SPOT_MAX, ngx_cycle->log);
     if (args == NULL) {
-        ngx_queues_store_call_free(call);
         return;
     }
 
-    p = (u_char *) &args[3 + n];
+    call = ngx_queues_store_call_create(root, ngx_queues_store_integer_parse,
+                                        ngx_queues_store_undo_done, NULL);
 
-    p = ngx_queues_store_short_arg(&args[0], p, place->queue);
-    p = ngx_queues_store_number_arg(&args[1], p, place->generation);
-    p = ngx_queues_store_number_arg(&args[2], p, token);
+    if (call) {
+        p = (u_char *) &args[3 + n];
 
-    for (i = 0; i < n; i++) {
-        p = ngx_queues_store_spot_arg(&args[3 + i], p, &spots[i]);
+        p = ngx_queues_store_short_arg(&args[0], p, place->queue);
+        p = ngx_queues_store_number_arg(&args[1], p, place->generation);
+        p = ngx_queues_store_number_arg(&args[2], p, token);
+
+        for (i = 0; i < n; i++) {
+            p = ngx_queues_store_spot_arg(&args[3 + i], p, &spots[i]);
+        }
+
+        (void) ngx_queues_store_call_start(call, "undo", args, 3 + n);
     }
-
-    (void) ngx_queues_store_call_start(call, "undo", args, 3 + n);
 
     ngx_free(args);
 }
@@ -186,25 +188,24 @@ ngx_queues_store_undo(ngx_str_t *root, ngx_queues_store_place_t *place,
 void
 ngx_queues_store_undo_all(ngx_str_t *root, ngx_queues_store_result_t *result)
 {
-    ngx_uint_t               i;
+    ngx_uint_t               i, n;
     ngx_queues_base_spot_t  *spots;
 
-    if (result->nmessages == 0) {
+    n = result->nmessages;
+    if (n == 0) {
         return;
     }
 
-    spots = ngx_alloc(result->nmessages * sizeof(ngx_queues_base_spot_t),
-                      ngx_cycle->log);
+    spots = ngx_alloc(n * sizeof(ngx_queues_base_spot_t), ngx_cycle->log);
     if (spots == NULL) {
         return;
     }
 
-    for (i = 0; i < result->nmessages; i++) {
+    for (i = 0; i < n; i++) {
         spots[i] = result->messages[i].spot;
     }
 
-    ngx_queues_store_undo(root, &result->place, result->token, spots,
-                          result->nmessages);
+    ngx_queues_store_undo(root, &result->place, result->token, spots, n);
 
     ngx_free(spots);
 }

@@ -10,6 +10,7 @@ use warnings;
 
 use NgxQueues::CheckFifo;
 use NgxQueues::CheckLog;
+use NgxQueues::CheckPubsub;
 use NgxQueues::CheckPush;
 
 
@@ -90,18 +91,43 @@ sub _project {
 
         $has{$q} = 1;
         $named{ $h{dlq} }++ if $h{dlq} ne '' && $h{dlq} ne $q;
-        $known{"$root:$_:$q:$gen"} = 1 for qw(y f d b e),
-            $fifo ? qw(u g o x k) : qw(m z);
-
-        for my $w ([ 'i', $hot{dw} ], [ 'c', $hot{cw} ]) {
-            $known{"$root:$w->[0]:$q:$_"} = 1
-                for $fifo && $w->[1] ? ($w->[1], $w->[1] - 1) : ();
-        }
+        _generation_keys(\%known, $root, $q, $gen, $fifo, \%hot);
 
         push @p, _queue($r, $library, $root, $q, $fifo);
     }
 
-    push @p, NgxQueues::CheckPush::project($r, $root, $keys, \%known, \%n);
+    my ($subs, $topics, $snaps, @wrong) =
+        NgxQueues::CheckPubsub::project($r, $root, $keys, \%known);
+    my %push = @{ $r->call('HGETALL', "$root:p") };
+
+    push @p, @wrong;
+    $has{"g:$_"} = 1 for grep { $topics->{$_}{log} } keys %$topics;
+    $has{"n:$_"} = 1 for keys %$snaps;
+    $has{"x:$_"} = 1 for grep { $subs->{$_}{ttl} } keys %$subs;
+
+    for my $q (sort keys %$subs) {
+        my %hot = @{ $r->call('HGETALL', "$root:h:$q") };
+        my ($gen) = ($hot{s} // '') =~ /^[0-3]:\Q$q\E:([1-9]\d*):0-0:/;
+        my $is = ($hot{s} // '') =~ s/^([^:]*:){4}//r;
+        my $want = NgxQueues::CheckPubsub::settings($r, $root, $subs->{$q},
+                                                    $push{$q}, $is);
+
+        $known{"$root:h:$q"} = 1;
+        push @p, "$root: $q lacks $_" for grep { !defined $hot{$_} }
+            qw(s cur t nb nf hx n use);
+        push @p, "$root: $q: s is $is, and should be $want"
+            if !$gen || $is ne $want;
+        next unless $gen;
+
+        my $fifo = $is =~ /^f/;
+
+        $has{$q} = 1;
+        _generation_keys(\%known, $root, $q, $gen, $fifo, \%hot);
+        push @p, _queue($r, undef, $root, $q, $fifo);
+    }
+
+    push @p, NgxQueues::CheckPush::project($r, $root, $keys, \%known,
+                                           [ values %n, keys %$subs ]);
 
     if (my @logs = grep { /^\Q$root\E:l[a-zA-Z]\w*(?::|\z)/ } @$keys) {
         $known{$_} = 1 for @logs;
@@ -125,6 +151,20 @@ sub _project {
 }
 
 
+sub _generation_keys {
+    my ($known, $root, $q, $gen, $fifo, $hot) = @_;
+
+    $known->{"$root:$_:$q:$gen"} = 1 for qw(y f d b e),
+        $fifo ? qw(u g o x k) : qw(m z);
+
+    for my $w ([ 'i', $hot->{dw} ], [ 'c', $hot->{cw} ]) {
+        $known->{"$root:$w->[0]:$q:$_"} = 1
+            for $fifo && $w->[1] ? ($w->[1], $w->[1] - 1) : ();
+    }
+}
+
+
+# Of a subscription of Pub/Sub, without library, nothing is swept or counted.
 sub _queue {
     my ($r, $library, $root, $q, $fifo) = @_;
     my @p;
@@ -133,17 +173,18 @@ sub _queue {
     for (1 .. 5) {
         my $count;
 
-        for (1 .. 1000) {
+        for (1 .. ($library ? 1000 : 0)) {
             $count = $r->call('FCALL', "${library}_queue_count", 1, $root,
                               "q$q");
             return "$root: $q: queue_count: $count" if ref $count ne 'ARRAY';
             last unless $count->[14];
         }
 
-        return "$root: $q: no count comes to an end" if $count->[14];
+        return "$root: $q: no count comes to an end"
+            if $count && $count->[14];
 
         my %h = @{ $r->call('HGETALL', "$root:h:$q") };
-        my ($gen, $mrc, $dlq, $ret) = (split /:/, $h{s})[2, 5, 6, 11];
+        my ($gen, $mrc, $dlq, $ret, $sub) = (split /:/, $h{s})[2, 5, 6, 11, 12];
         my ($s, $us) = @{ $r->call('TIME') };
         my $now = $s * 1000 + int($us / 1000);
         my %c = (now => $now, live => $now - $ret * 1000, count => $count,
@@ -151,11 +192,22 @@ sub _queue {
 
         @p = $fifo ? NgxQueues::CheckFifo::generation($r, \%c)
                    : _generation($r, \%c);
-        push @p, _agenda($r, \%c, $ret, $dlq ne '' && $mrc > 0);
+        push @p, _agenda($r, \%c, $ret,
+                         $mrc > 0 && _dead($r, $root, $dlq, $sub));
         return unless @p;
     }
 
     return map { "$root: $q: $_" } @p;
+}
+
+
+# Whether its dead letters have somewhere to go. Those of a subscription of Pub/Sub
+# go to a topic, "-" is nowhere; where that topic is gone, they stay.
+sub _dead {
+    my ($r, $root, $dlq, $sub) = @_;
+
+    return $dlq ne '' && ($sub !~ /,/ || $dlq eq '-'
+                          || $r->call('HEXISTS', "$root:gt", $dlq));
 }
 
 
@@ -176,9 +228,10 @@ sub _agenda {
 
         my $age = int(($c->{now} - $c->{oldest}) / 1000);
         push @p, "the oldest message is of $age s, told as $c->{count}[18]"
-            if $age < $c->{count}[18] || $age > $c->{count}[18] + 1;
+            if $c->{count}
+               && ($age < $c->{count}[18] || $age > $c->{count}[18] + 1);
 
-    } elsif ($c->{count}[18] != -1) {
+    } elsif ($c->{count} && $c->{count}[18] != -1) {
         push @p, "no message, told as of $c->{count}[18] s";
     }
 
@@ -277,14 +330,14 @@ sub _generation {
         }
 
         my ($ms) = $id =~ /^z?(\d+)/;
-        push @p, "$id outlived its retention" if $ms <= $live;
+        push @p, "$id outlived its retention" if $count && $ms <= $live;
         $c->{oldest} = $ms if $ms < ($c->{oldest} // 9e15);
     }
 
     my $flying = keys(%batch) + grep { $_ > $now } values %f;
     my $delayed = grep { $_ > $now } values %y;
     my $is = join ' ', keys(%body) - $flying - $delayed, $flying, $delayed;
-    my $told = join ' ', @$count[15 .. 17];
+    my $told = $count ? join ' ', @$count[15 .. 17] : $is;
 
     push @p, "counts are $is and told as $told" if $is ne $told;
 

@@ -73,7 +73,8 @@ sub generation {
         push @p, "$field has the origin $origin"
             if $origin ne '' && $origin
                !~ /^[^,]+,\d+,z?\d+-\d+(?:,[^,]+,\d+,\d+)?\z/;
-        push @p, "$field outlived its retention" if $ms <= $c->{live};
+        push @p, "$field outlived its retention"
+            if $c->{count} && $ms <= $c->{live};
         push @p, "$field was sent after the last, $h{last}"
             if $ms > ($h{last} // '0-0') =~ s/-.*//r;
         push @p, "$field is due after cur" if $due ne '' && $due > $h{cur};
@@ -287,7 +288,7 @@ sub _numbers {
 
     my $flying = $c->{nb} + $c->{flying};
     my $is = join ' ', $n - $flying - $c->{delayed}, $flying, $c->{delayed};
-    my $told = join ' ', @{ $c->{count} }[15 .. 17];
+    my $told = $c->{count} ? join ' ', @{ $c->{count} }[15 .. 17] : $is;
 
     push @p, "counts are $is and told as $told" if $is ne $told;
 

@@ -8,10 +8,10 @@ use warnings;
 
 
 # The subscriptions of a project, and who owns them.  Keys that are of them are
-# noted in known; n has the project's queues.
+# noted in known; queues are the project's.
 sub project {
-    my ($r, $root, $keys, $known, $n) = @_;
-    my %has = map { $_ => 1 } values %$n;
+    my ($r, $root, $keys, $known, $queues) = @_;
+    my %has = map { $_ => 1 } @$queues;
     my %p = @{ $r->call('HGETALL', "$root:p") };
     my %v = map { $_ => 1 } @{ $r->call('ZRANGE', "$root:v", 0, -1) };
     my %active = _set($r, "$root:pa");
@@ -72,6 +72,8 @@ sub project {
         push @p, "subscription $k is of '$s{o}', owned by '"
                  . ($owner{$k} // '') . "'"
             if $s{o} ne ($owner{$k} // '');
+        next if defined $s{x};              # of Pub/Sub
+
         push @p, "subscription $k was created unseen" unless $v{"$s{id}$k"};
         $created{"$s{id}$k"} = 1;
     }
@@ -98,7 +100,8 @@ sub _record {
     push @p, "ne is $s->{ne}, nd is $s->{nd}" if $s->{ne} > $s->{nd};
 
     push @p, "secrets are $s->{sec}"
-        if $s->{sec} !~ /^0 [^ ]+(?: [1-9]\d* [^ ]+){0,3}\z/;
+        if $s->{sec} !~ /^0 [^ ]+(?: [1-9]\d* [^ ]+){0,3}\z/
+           && !(defined $s->{x} && $s->{sec} eq '');
 
     return @p;
 }
