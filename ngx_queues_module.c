@@ -19,6 +19,8 @@
 static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static char *ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+static char *ngx_queues_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 static char *ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
@@ -261,10 +263,24 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
+    { ngx_string("queues_pubsub_api"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_queues_pubsub_api,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_oidc_discovery"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
       ngx_queues_oidc_discovery,
       NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("queues_pubsub_max_delivery_attempts"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_queues_conf_set_max_attempts,
+      NGX_HTTP_MAIN_CONF_OFFSET,
       0,
       NULL },
 
@@ -322,6 +338,17 @@ ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     qlcf->handler = ngx_queues_api_handler;
 
     return ngx_queues_conf_set_queen_api(cf, cmd, conf);
+}
+
+
+static char *
+ngx_queues_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    qlcf->handler = ngx_queues_api_handler;
+
+    return ngx_queues_conf_set_pubsub_api(cf, cmd, conf);
 }
 
 
@@ -388,7 +415,7 @@ ngx_queues_init_process(ngx_cycle_t *cycle)
 
     if (ngx_queues_http_wait_init(cycle) != NGX_OK
         || ngx_queues_store_maintain_init(cycle) != NGX_OK
-        || ngx_queues_push_init(cycle, &qmcf->push) != NGX_OK)
+        || ngx_queues_push_init(cycle, qmcf) != NGX_OK)
     {
         return NGX_ERROR;
     }

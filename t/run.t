@@ -111,6 +111,22 @@ ok(wait_for(sub {
 }, 5), 'and acknowledged') or diag(explain($status));
 is($status->{health}, 'healthy', 'with no failure');
 
+# a topic
+
+my $topics = block($readme, qr/^T=/m);
+my @calls = $topics =~ /^((?:q|put) .*\n)/mg;
+my $shop = $base . join('', $topics =~ /^((?:T=|alias).*\n)/mg);
+
+like(sh($shop . shift(@calls), KEY => $key), qr{"name":"projects/shop/topics/orders"},
+     'a topic');
+like(sh($shop . shift(@calls), KEY => $key), qr{"pushConfig":\{\}}, 'its subscription');
+like(sh($shop . shift(@calls), KEY => $key), qr{"messageIds":\["\d+"\]}, 'published');
+
+my ($received) = sh($shop . shift(@calls), KEY => $key) =~ /"ackId":"([^"]+)"/;
+my $acknowledge = shift(@calls) =~ s/…/$received/r;
+
+is(sh($shop . $acknowledge, KEY => $key) =~ s/\s+//gr, '{}', 'pulled and acknowledged');
+
 # the log
 
 my $block = block($readme, qr/^L=/m);

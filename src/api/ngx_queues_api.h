@@ -20,7 +20,7 @@
 #include "../http/ngx_queues_http.h"
 
 
-/* the errors of the API page, in the order of the table in api_error.c */
+/* the errors of the APIs; each surface has a table of what they are to it */
 typedef enum {
     NGX_QUEUES_API_INVALID_JSON = 0,
     NGX_QUEUES_API_INVALID_ARGUMENT,
@@ -40,7 +40,13 @@ typedef enum {
     NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE,
     NGX_QUEUES_API_RATE_LIMITED,
     NGX_QUEUES_API_INTERNAL,
-    NGX_QUEUES_API_UNAVAILABLE
+    NGX_QUEUES_API_UNAVAILABLE,
+
+    NGX_QUEUES_API_FAILED_PRECONDITION,  /* of Pub/Sub alone: */
+    NGX_QUEUES_API_RESOURCE_EXISTS,
+    NGX_QUEUES_API_ABORTED,
+    NGX_QUEUES_API_UNIMPLEMENTED,
+    NGX_QUEUES_API_NERRORS
 } ngx_queues_api_error_e;
 
 
@@ -103,12 +109,21 @@ typedef struct {
 #define NGX_QUEUES_API_CAPTURES  3
 
 
+/* an error of an API */
+typedef struct {
+    ngx_uint_t                    status;      /* 0: it is none of the API's */
+    ngx_str_t                     code;
+} ngx_queues_api_code_t;
+
+
 /* an error as it is answered: by src/api/ngx_queues_api_error.c */
 typedef struct {
     ngx_queues_api_error_e        error;
+    ngx_uint_t                    status;
     ngx_str_t                     code;
     ngx_str_t                     message;
-    ngx_str_t                    *field;       /* JSON text, or NULL */
+    ngx_str_t                    *field;       /* JSON text, or NULL; of Pub/Sub
+                                                  what "details" has */
 } ngx_queues_api_told_t;
 
 
@@ -122,6 +137,8 @@ typedef struct {
     ngx_str_t                     prefix;      /* of its paths */
     const ngx_queues_api_route_t *const *tables; /* the most frequent first,
                                                     NULL ends them */
+
+    const ngx_queues_api_code_t  *codes;       /* by the error's number */
 
     /* the names in the path, and the project: as ngx_queues_api_find() */
     ngx_int_t                   (*names)(ngx_queues_api_t *api,
@@ -140,9 +157,13 @@ typedef struct {
 
     ngx_uint_t                    loose;       /* as of credentials, see
                                                   ngx_queues_auth_bearer() */
+    ngx_str_t                     charset;     /* of answers; may be empty */
     ngx_uint_t                    tail;        /* so many segments at the end
                                                   of a path are its routes',
                                                   0: all */
+    ngx_uint_t                    verbs;       /* a ':' in a path's end, unless
+                                                  it is escaped, begins a verb,
+                                                  which is part of no name */
 } ngx_queues_api_surface_t;
 
 
@@ -167,6 +188,7 @@ struct ngx_queues_api_s {
     ngx_str_t                     sub;         /* empty: there can be none */
 
     ngx_queues_api_error_e        error;       /* found before the body */
+    ngx_str_t                     wrong;       /* a name that cannot be one */
     const char                   *refused;     /* why a JWT was, or NULL */
     ngx_uint_t                    allow;       /* methods, for a 405 */
     ngx_uint_t                    retry_after; /* seconds, 0: one */
@@ -195,7 +217,12 @@ extern const ngx_queues_api_route_t  ngx_queues_api_subscriptions_routes[];
 
 extern const ngx_queues_api_surface_t  ngx_queues_api_queues_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_queen_surface;
+extern const ngx_queues_api_surface_t  ngx_queues_api_pubsub_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface;
+
+
+/* of the Queues API and of those that have its codes */
+extern const ngx_queues_api_code_t  ngx_queues_api_codes[];
 
 
 /* The API of a location with these parts; never NULL where there are any. */
@@ -301,6 +328,18 @@ ngx_int_t ngx_queues_api_limit(ngx_queues_api_t *api);
  * client has gone.
  */
 void ngx_queues_api_limit_learn(ngx_queues_api_t *api, uint64_t queue);
+
+
+/*
+ * Receipt handles.  NGX_ERROR after it has answered that too many invalid ones
+ * have come from the client's address; counts some more of them.
+ */
+ngx_int_t ngx_queues_api_handle_limit(ngx_queues_api_t *api);
+void ngx_queues_api_handle_count(ngx_queues_api_t *api, ngx_uint_t n);
+
+/* As ngx_queues_base_handle_parse(); raw is the content of a JSON string. */
+ngx_int_t ngx_queues_api_handle_open(ngx_queues_api_t *api, ngx_str_t *raw,
+    ngx_queues_base_handle_t *handle, u_char *buf);
 
 
 /*

@@ -222,6 +222,10 @@ ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status, u_char *start,
         body.len = 0;
     }
 
+    if (api->surface->charset.len) {
+        r->headers_out.charset = api->surface->charset;
+    }
+
     if (api->surface->count) {
         api->surface->count(api, status);
     }

@@ -6,11 +6,6 @@
 
 
 typedef struct {
-    ngx_uint_t   status;
-    ngx_str_t    code;
-} ngx_queues_api_code_t;
-
-typedef struct {
     ngx_uint_t   method;
     const char  *name;
 } ngx_queues_api_method_t;
@@ -22,34 +17,47 @@ static ngx_int_t ngx_queues_api_allow(ngx_queues_api_t *api);
 static ngx_int_t ngx_queues_api_retry_after(ngx_http_request_t *r,
     ngx_uint_t seconds);
 static size_t ngx_queues_api_error_size(ngx_queues_api_told_t *told);
+static void ngx_queues_api_nginx_code(const ngx_queues_api_surface_t *surface,
+    ngx_uint_t status, ngx_queues_api_told_t *told);
 
 
-static const ngx_queues_api_code_t  ngx_queues_api_codes[] = {
-    { 400, ngx_string("invalid_json") },
-    { 400, ngx_string("invalid_argument") },
-    { 401, ngx_string("unauthenticated") },
-    { 403, ngx_string("permission_denied") },
-    { 404, ngx_string("queue_not_found") },
-    { 404, ngx_string("subscription_not_found") },
-    { 404, ngx_string("partition_not_found") },
-    { 404, ngx_string("message_not_found") },
-    { 404, ngx_string("not_found") },
-    { 405, ngx_string("method_not_allowed") },
-    { 409, ngx_string("queue_exists") },
-    { 409, ngx_string("subscription_exists") },
-    { 409, ngx_string("idempotency_conflict") },
-    { 409, ngx_string("queue_in_use") },
-    { 413, ngx_string("request_too_large") },
-    { 415, ngx_string("unsupported_media_type") },
-    { 429, ngx_string("rate_limited") },
-    { 500, ngx_string("internal") },
-    { 503, ngx_string("unavailable") }
+const ngx_queues_api_code_t  ngx_queues_api_codes[NGX_QUEUES_API_NERRORS] = {
+    [NGX_QUEUES_API_INVALID_JSON] = { 400, ngx_string("invalid_json") },
+    [NGX_QUEUES_API_INVALID_ARGUMENT] =
+        { 400, ngx_string("invalid_argument") },
+    [NGX_QUEUES_API_UNAUTHENTICATED] = { 401, ngx_string("unauthenticated") },
+    [NGX_QUEUES_API_PERMISSION_DENIED] =
+        { 403, ngx_string("permission_denied") },
+    [NGX_QUEUES_API_QUEUE_NOT_FOUND] = { 404, ngx_string("queue_not_found") },
+    [NGX_QUEUES_API_SUBSCRIPTION_NOT_FOUND] =
+        { 404, ngx_string("subscription_not_found") },
+    [NGX_QUEUES_API_PARTITION_NOT_FOUND] =
+        { 404, ngx_string("partition_not_found") },
+    [NGX_QUEUES_API_MESSAGE_NOT_FOUND] =
+        { 404, ngx_string("message_not_found") },
+    [NGX_QUEUES_API_NOT_FOUND] = { 404, ngx_string("not_found") },
+    [NGX_QUEUES_API_METHOD_NOT_ALLOWED] =
+        { 405, ngx_string("method_not_allowed") },
+    [NGX_QUEUES_API_QUEUE_EXISTS] = { 409, ngx_string("queue_exists") },
+    [NGX_QUEUES_API_SUBSCRIPTION_EXISTS] =
+        { 409, ngx_string("subscription_exists") },
+    [NGX_QUEUES_API_IDEMPOTENCY_CONFLICT] =
+        { 409, ngx_string("idempotency_conflict") },
+    [NGX_QUEUES_API_QUEUE_IN_USE] = { 409, ngx_string("queue_in_use") },
+    [NGX_QUEUES_API_REQUEST_TOO_LARGE] =
+        { 413, ngx_string("request_too_large") },
+    [NGX_QUEUES_API_UNSUPPORTED_MEDIA_TYPE] =
+        { 415, ngx_string("unsupported_media_type") },
+    [NGX_QUEUES_API_RATE_LIMITED] = { 429, ngx_string("rate_limited") },
+    [NGX_QUEUES_API_INTERNAL] = { 500, ngx_string("internal") },
+    [NGX_QUEUES_API_UNAVAILABLE] = { 503, ngx_string("unavailable") }
 };
 
 
 static const ngx_queues_api_method_t  ngx_queues_api_methods[] = {
     { NGX_HTTP_GET, "GET, HEAD" },
     { NGX_HTTP_POST, "POST" },
+    { NGX_HTTP_PUT, "PUT" },
     { NGX_HTTP_PATCH, "PATCH" },
     { NGX_HTTP_DELETE, "DELETE" },
     { NGX_HTTP_OPTIONS, "OPTIONS" },
@@ -74,10 +82,11 @@ ngx_queues_api_error(ngx_queues_api_t *api, ngx_queues_api_error_e error,
     told.message.data = buf;
     told.message.len = p - buf;
 
-    code = &ngx_queues_api_codes[error];
+    code = &api->surface->codes[error];
     api->op->note->error = &code->code;
 
     told.error = error;
+    told.status = code->status;
     told.code = code->code;
     told.field = field;
 
@@ -235,7 +244,8 @@ ngx_queues_api_allow(ngx_queues_api_t *api)
     const ngx_queues_api_method_t  *m;
 
     value.data = ngx_pnalloc(api->op->request->pool,
-                             sizeof("GET, HEAD, POST, PATCH, DELETE, OPTIONS"));
+                             sizeof("GET, HEAD, POST, PUT, PATCH, DELETE, "
+                                    "OPTIONS"));
     if (value.data == NULL) {
         return NGX_ERROR;
     }
@@ -280,7 +290,6 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
     ngx_str_t *body)
 {
     u_char                          text[NGX_QUEUES_API_MESSAGE_MAX];
-    ngx_uint_t                      i, n;
     ngx_queues_api_told_t           told;
     ngx_queues_http_note_t         *note;
     const ngx_queues_api_surface_t *surface;
@@ -290,25 +299,19 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
         return NGX_DECLINED;
     }
 
-    n = sizeof(ngx_queues_api_codes) / sizeof(ngx_queues_api_code_t);
-
-    told.error = status < 500 ? NGX_QUEUES_API_INVALID_ARGUMENT
-                              : NGX_QUEUES_API_INTERNAL;
-
-    /* the last of those with the status is the most general one */
-
-    for (i = 0; i < n; i++) {
-        if (ngx_queues_api_codes[i].status == status) {
-            told.error = i;
-        }
-    }
-
     note = ngx_queues_http_note(r);
     if (note == NULL) {
         return NGX_ERROR;
     }
 
-    note->error = &ngx_queues_api_codes[told.error].code;
+    if (r->header_sent) {
+        *body = note->body;
+        return NGX_OK;
+    }
+
+    ngx_queues_api_nginx_code(surface, status, &told);
+
+    note->error = &surface->codes[told.error].code;
 
     told.code = *note->error;
     told.field = NULL;
@@ -324,9 +327,12 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
 
     body->len = surface->error(body->data, NULL, &told) - body->data;
 
-    if (r->header_sent) {
-        return NGX_OK;
-    }
+    note->body = *body;
+
+    /* the log has what the client gets */
+
+    r->err_status = told.status;
+    r->headers_out.status = told.status;
 
     if ((status == 429 || status == 503)
         && ngx_queues_api_retry_after(r, 1) != NGX_OK)
@@ -335,4 +341,32 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
     }
 
     return surface->headers ? surface->headers(r) : NGX_OK;
+}
+
+
+/* the last of those with the status is the most general one */
+
+static void
+ngx_queues_api_nginx_code(const ngx_queues_api_surface_t *surface,
+    ngx_uint_t status, ngx_queues_api_told_t *told)
+{
+    ngx_uint_t  i;
+
+    told->status = status;
+    told->error = status < 500 ? NGX_QUEUES_API_INVALID_ARGUMENT
+                               : NGX_QUEUES_API_INTERNAL;
+
+    /* one that only some APIs have */
+
+    if (surface->codes[NGX_QUEUES_API_UNIMPLEMENTED].status == status) {
+        told->error = NGX_QUEUES_API_UNIMPLEMENTED;
+    }
+
+    for (i = 0; i < NGX_QUEUES_API_NERRORS; i++) {
+
+        if (ngx_queues_api_codes[i].status == status) {
+            told->error = i;
+            told->status = surface->codes[i].status;
+        }
+    }
 }

@@ -80,6 +80,12 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
 
             template = route->path;
 
+            if (api->surface->verbs && path->verb >= 0
+                && memchr(template.data, ':', template.len) == NULL)
+            {
+                continue;
+            }
+
             if (ngx_queues_base_path_match(path, &template, api->captures)
                 != NGX_OK)
             {

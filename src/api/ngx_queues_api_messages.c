@@ -11,8 +11,6 @@
  */
 #define NGX_QUEUES_API_MESSAGE_FIXED  128
 
-#define ngx_queues_api_copy(p, text)  ngx_cpymem(p, text, sizeof(text) - 1)
-
 
 static size_t ngx_queues_api_message_length(ngx_str_t *project,
     ngx_queues_store_message_t *message);
@@ -66,7 +64,7 @@ ngx_queues_api_messages_answer(ngx_queues_api_t *api,
         return NGX_ERROR;
     }
 
-    p = ngx_queues_api_copy(start, "{\"messages\":[");
+    p = ngx_queues_base_copy(start, "{\"messages\":[");
 
     for (i = 0; i < result->nmessages; i++) {
 
@@ -113,7 +111,7 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
 {
     ngx_queues_base_handle_t  handle;
 
-    p = ngx_queues_api_copy(p, "{\"messageId\":\"");
+    p = ngx_queues_base_copy(p, "{\"messageId\":\"");
     p = ngx_queues_store_message_id(p, &message->origin.place,
                                     &message->origin.spot);
 
@@ -124,7 +122,7 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
         handle.spot = message->spot;
         handle.token = result->token;
 
-        p = ngx_queues_api_copy(p, "\",\"receiptHandle\":\"");
+        p = ngx_queues_base_copy(p, "\",\"receiptHandle\":\"");
         p = ngx_queues_base_handle_print(key, &handle, p);
         if (p == NULL) {
             return NULL;
@@ -136,12 +134,12 @@ ngx_queues_api_message_print(u_char *p, ngx_str_t *project,
     p = ngx_queues_store_message_print(p, message);
 
     if (message->first) {
-        p = ngx_queues_api_copy(p, ",\"firstReceivedAt\":\"");
+        p = ngx_queues_base_copy(p, ",\"firstReceivedAt\":\"");
         p = ngx_queues_base_time_print(p, (int64_t) (message->first / 1000));
         *p++ = '"';
 
     } else {
-        p = ngx_queues_api_copy(p, ",\"firstReceivedAt\":null");
+        p = ngx_queues_base_copy(p, ",\"firstReceivedAt\":null");
     }
 
     *p++ = ',';

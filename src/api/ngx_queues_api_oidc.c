@@ -52,12 +52,15 @@ const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface = {
     NGX_QUEUES_CONF_OIDC,
     ngx_string("/.well-known/"),
     ngx_queues_api_oidc_tables,
+    ngx_queues_api_codes,
     ngx_queues_api_oidc_names,
     ngx_queues_api_queues_error,
     NULL,
     NULL,
     0,
-    2
+    ngx_null_string,
+    2,
+    0
 };
 
 

@@ -65,11 +65,14 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
     NGX_QUEUES_CONF_QUEEN,
     ngx_string("/api/v1/"),
     ngx_queues_api_queen_tables,
+    ngx_queues_api_codes,
     ngx_queues_api_queen_names,
     ngx_queues_api_queen_error,
     NULL,
     ngx_queues_api_queen_count_answer,
     1,
+    ngx_null_string,
+    0,
     0
 };
 

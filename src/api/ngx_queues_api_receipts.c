@@ -1,6 +1,5 @@
 
 #include "ngx_queues_api.h"
-#include "../stat/ngx_queues_stat.h"
 
 
 /* "entries[9]." */
@@ -58,8 +57,6 @@ static ngx_int_t ngx_queues_api_entry_parse(ngx_queues_api_t *api,
     ngx_queues_api_receipts_t *ctx, ngx_queues_base_json_value_t *entry);
 static ngx_int_t ngx_queues_api_receipt_add(ngx_queues_api_t *api,
     ngx_queues_api_receipts_t *ctx, ngx_str_t *raw, int64_t visibility);
-static ngx_int_t ngx_queues_api_receipt_open(ngx_queues_api_t *api,
-    ngx_str_t *raw, ngx_queues_base_handle_t *handle, u_char *buf);
 static ngx_queues_api_group_t *ngx_queues_api_receipt_group(
     ngx_queues_api_t *api, ngx_queues_api_receipts_t *ctx,
     ngx_str_t *project);
@@ -165,17 +162,9 @@ static ngx_queues_api_receipts_t *
 ngx_queues_api_receipts_create(ngx_queues_api_t *api,
     ngx_queues_api_receipts_pt call)
 {
-    struct sockaddr            *sockaddr;
     ngx_queues_api_receipts_t  *ctx;
 
-    sockaddr = api->op->request->connection->sockaddr;
-
-    api->retry_after = ngx_queues_stat_invalid_wait(api->qmcf, sockaddr);
-
-    if (api->retry_after) {
-        ngx_queues_api_error(api, NGX_QUEUES_API_RATE_LIMITED, NULL,
-                             "Too many invalid receipt handles have come from "
-                             "this address.");
+    if (ngx_queues_api_handle_limit(api) != NGX_OK) {
         return NULL;
     }
 
@@ -345,7 +334,7 @@ ngx_queues_api_receipt_add(ngx_queues_api_t *api,
 
     index = ctx->n++;
 
-    if (ngx_queues_api_receipt_open(api, raw, &handle, buf) != NGX_OK) {
+    if (ngx_queues_api_handle_open(api, raw, &handle, buf) != NGX_OK) {
         ctx->results[index] = NGX_QUEUES_API_RECEIPT_INVALID;
         ctx->ninvalid++;
         return NGX_OK;
@@ -368,37 +357,6 @@ ngx_queues_api_receipt_add(ngx_queues_api_t *api,
     group->index[group->n++] = index;
 
     return NGX_OK;
-}
-
-
-/* With the secret in use, or one that it replaced. */
-
-static ngx_int_t
-ngx_queues_api_receipt_open(ngx_queues_api_t *api, ngx_str_t *raw,
-    ngx_queues_base_handle_t *handle, u_char *buf)
-{
-    u_char      decoded[NGX_QUEUES_BASE_HANDLE_TEXT_MAX];
-    ngx_str_t   text;
-    ngx_uint_t  i;
-
-    if (ngx_queues_base_json_decoded_length(raw) > sizeof(decoded)) {
-        return NGX_ERROR;
-    }
-
-    text.data = decoded;
-    text.len = ngx_queues_base_json_decode(decoded, raw) - decoded;
-
-    for (i = 0; i < api->qmcf->nhandle_keys; i++) {
-        if (ngx_queues_base_handle_parse(api->qmcf->handle_keys[i], &text,
-                                         handle, buf)
-            == NGX_OK
-            && handle->queue)
-        {
-            return NGX_OK;
-        }
-    }
-
-    return NGX_ERROR;
 }
 
 
@@ -454,13 +412,9 @@ ngx_queues_api_receipts_start(ngx_queues_api_t *api,
     ngx_queues_api_receipts_t *ctx)
 {
     ngx_uint_t               i;
-    ngx_connection_t        *c;
     ngx_queues_api_group_t  *group;
 
-    if (ctx->ninvalid) {
-        c = api->op->request->connection;
-        ngx_queues_stat_invalid_add(api->qmcf, c->sockaddr, ctx->ninvalid);
-    }
+    ngx_queues_api_handle_count(api, ctx->ninvalid);
 
     for (i = 0; i < ctx->ngroups; i++) {
         group = ctx->groups[i];

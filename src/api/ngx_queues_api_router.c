@@ -270,6 +270,14 @@ ngx_queues_api_refuse(ngx_queues_http_op_t *op)
         return;
 
     case NGX_QUEUES_API_INVALID_ARGUMENT:
+
+        if (api->wrong.len) {
+            ngx_queues_api_error(api, api->error, NULL,
+                                 "Invalid resource name given (name=%V).",
+                                 &api->wrong);
+            return;
+        }
+
         ngx_queues_api_error(api, api->error, NULL,
                              "The path has a bad escape, a control character "
                              "or is not UTF-8.");

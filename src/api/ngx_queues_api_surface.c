@@ -24,16 +24,22 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
     NGX_QUEUES_CONF_ALL,
     ngx_string("/v1/"),
     ngx_queues_api_queues_tables,
+    ngx_queues_api_codes,
     ngx_queues_api_queues_names,
     ngx_queues_api_queues_error,
     ngx_queues_api_queues_headers,
     NULL,
     0,
+    ngx_null_string,
+    0,
     0
 };
 
 
+/* where the prefix of one is that of another the longer one comes first */
+
 static const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[] = {
+    &ngx_queues_api_pubsub_surface,
     &ngx_queues_api_queues_surface,
     &ngx_queues_api_queen_surface,
     &ngx_queues_api_oidc_surface,

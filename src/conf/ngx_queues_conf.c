@@ -17,8 +17,6 @@ typedef struct {
 
 
 static void ngx_queues_conf_cleanup(void *data);
-static char *ngx_queues_conf_first_api(ngx_conf_t *cf, ngx_command_t *cmd,
-    ngx_queues_conf_loc_t *qlcf);
 
 
 static ngx_queues_conf_group_t  ngx_queues_conf_groups[] = {
@@ -46,6 +44,7 @@ ngx_queues_conf_create_main(ngx_conf_t *cf)
     qmcf->redis_tls = NGX_CONF_UNSET;
     qmcf->redis.database = NGX_CONF_UNSET_UINT;
     qmcf->jwt.leeway = NGX_CONF_UNSET;
+    qmcf->max_attempts = NGX_CONF_UNSET_UINT;
 
     qmcf->jwt.key_files = ngx_array_create(cf->pool, 1, sizeof(ngx_str_t));
     if (qmcf->jwt.key_files == NULL) {
@@ -100,6 +99,7 @@ ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf)
     ngx_conf_init_msec_value(qmcf->redis.connect_timeout, 1000);
     ngx_conf_init_msec_value(qmcf->redis.timeout, 5000);
     ngx_conf_init_uint_value(qmcf->redis.database, 0);
+    ngx_conf_init_uint_value(qmcf->max_attempts, 0);
 
     if (qmcf->zone_name.len == 0) {
         ngx_str_set(&qmcf->zone_name, "queues");
@@ -157,6 +157,8 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
         conf->project = prev->project;
     }
 
+    ngx_queues_conf_merge_pubsub(cf, prev, conf);
+
     if (conf->api) {
         clcf->handler = conf->handler;
 
@@ -177,7 +179,7 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
             qmcf->auth = 1;
         }
 
-        if (conf->api & NGX_QUEUES_CONF_CONTROL) {
+        if (conf->api & (NGX_QUEUES_CONF_CONTROL|NGX_QUEUES_CONF_PUBSUB)) {
             qmcf->control = 1;
         }
     }
@@ -440,7 +442,7 @@ ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
 
 /* a location has one API: a path and an error belong to one of them */
 
-static char *
+char *
 ngx_queues_conf_first_api(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_queues_conf_loc_t *qlcf)
 {

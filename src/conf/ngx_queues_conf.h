@@ -23,6 +23,7 @@
 #define NGX_QUEUES_CONF_RECEIPTS   0x0004
 #define NGX_QUEUES_CONF_ALL        0x0007
 #define NGX_QUEUES_CONF_QUEEN      0x0008
+#define NGX_QUEUES_CONF_PUBSUB     0x0010
 #define NGX_QUEUES_CONF_OIDC       0x0020
 
 
@@ -82,6 +83,8 @@ typedef struct {
                                                       credential */
     unsigned                        control:1;     /* and one makes queues
                                                       and subscriptions */
+    ngx_uint_t                      max_attempts;  /* of Pub/Sub, 0: until the
+                                                      retention ends */
 } ngx_queues_conf_main_t;
 
 
@@ -112,6 +115,8 @@ typedef struct {
     ngx_str_t                       project;       /* and likewise */
     ngx_uint_t                      serves;        /* what locations of this
                                                       server have of APIs */
+    off_t                           body_max;      /* client_max_body_size, as
+                                                      it was written */
 } ngx_queues_conf_loc_t;
 
 
@@ -153,8 +158,23 @@ char *ngx_queues_conf_set_push_prefix(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_queues_conf_set_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_queues_conf_set_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 char *ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_queues_conf_set_max_attempts(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+/*
+ * Lets a location of the Pub/Sub API take its requests where it has no
+ * client_max_body_size of its own.
+ */
+void ngx_queues_conf_merge_pubsub(ngx_conf_t *cf, ngx_queues_conf_loc_t *prev,
+    ngx_queues_conf_loc_t *conf);
+
+/* The first API of a location; NGX_CONF_OK, or what is wrong. */
+char *ngx_queues_conf_first_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_queues_conf_loc_t *qlcf);
 
 /*
  * Checks the whole configuration after parsing and prepares what run time

@@ -71,6 +71,9 @@ typedef struct {
     const ngx_str_t               *error;
     ngx_str_t                      names[NGX_QUEUES_HTTP_NAMES];
     ngx_int_t                      messages;  /* -1: none to be counted */
+
+    ngx_str_t                      body;      /* of an answer of nginx itself,
+                                                 once its headers are made */
 } ngx_queues_http_note_t;
 
 

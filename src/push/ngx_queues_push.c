@@ -30,7 +30,7 @@ static ngx_connection_t   *ngx_queues_push_watcher;
 
 
 ngx_int_t
-ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
+ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_main_t *qmcf)
 {
     ngx_queues_push_engine_t  *engine;
 
@@ -38,11 +38,12 @@ ngx_queues_push_init(ngx_cycle_t *cycle, ngx_queues_conf_push_t *conf)
 
     ngx_memzero(engine, sizeof(ngx_queues_push_engine_t));
 
-    if (!conf->on) {
+    if (!qmcf->push.on) {
         return NGX_OK;
     }
 
-    engine->conf = conf;
+    engine->qmcf = qmcf;
+    engine->conf = &qmcf->push;
     ngx_queue_init(&engine->deliveries);
 
     ngx_queues_push_event(&ngx_queues_push_pause_event,

@@ -23,7 +23,7 @@
  * answers what is open.
  */
 ngx_int_t ngx_queues_push_init(ngx_cycle_t *cycle,
-    ngx_queues_conf_push_t *conf);
+    ngx_queues_conf_main_t *qmcf);
 void ngx_queues_push_exit(ngx_cycle_t *cycle);
 
 /*

@@ -22,8 +22,9 @@
 
 
 /*
- * As lastError.class names them; an answer of any status is "http".  Of what
- * was never sent, as this worker lacks connections or memory, nobody is told.
+ * As lastError.class names them; an answer of any status is "http", and what
+ * could not be sent without a token "token".  Of what was never sent, as this
+ * worker lacks connections or memory, nobody is told.
  */
 typedef enum {
     NGX_QUEUES_PUSH_HTTP = 0,
@@ -31,6 +32,7 @@ typedef enum {
     NGX_QUEUES_PUSH_CONNECTION,
     NGX_QUEUES_PUSH_REFUSED,
     NGX_QUEUES_PUSH_TLS,
+    NGX_QUEUES_PUSH_TOKEN,
     NGX_QUEUES_PUSH_UNSENT
 } ngx_queues_push_class_e;
 

@@ -53,7 +53,7 @@ ngx_queues_push_job_ready(ngx_queues_push_job_t *job)
     }
 
     return job->probe
-           || (job->wanted && !job->broken
+           || (job->wanted && !job->broken && !job->resting
                && job->open + job->nhandled + job->claims < job->window);
 }
 
@@ -216,9 +216,8 @@ ngx_queues_push_job_claimed(ngx_queues_push_job_t *job,
         level = job->failures ? NGX_LOG_INFO : NGX_LOG_ERR;
 
         ngx_log_error(level, ngx_cycle->log, 0,
-                      "nothing is received for \"qsb_%*s\" of \"%V\": %s",
-                      (size_t) NGX_QUEUES_PUSH_ID_LEN, job->id,
-                      &job->project->root,
+                      "nothing is received for \"%V\" of \"%V\": %s",
+                      &job->config->name, &job->project->root,
                       result->reason ? result->reason : "unexpected");
 
         ngx_queues_push_job_pause(job);

@@ -182,7 +182,8 @@ void ngx_queues_push_connect_limit_handler(ngx_event_t *ev);
 void ngx_queues_push_connect_close(ngx_connection_t *c);
 
 /*
- * _tls.c.  closed is 1 if the endpoint has said that nothing more comes; alert
+ * _tls.c.  closed is 1 if the endpoint has said that nothing more comes, which
+ * without TLS is all that its end can say; alert
  * is a sentence about the fault for which it has ended TLS, or NULL.
  */
 void ngx_queues_push_tls_start(ngx_queues_push_attempt_t *a);

@@ -2,28 +2,19 @@
 #include "ngx_queues_push_engine.h"
 
 
-/* the root of a project, "/" and a short id */
-#define NGX_QUEUES_PUSH_CONTEXT_MAX  512
-
-
-static void ngx_queues_push_config_secrets(ngx_queues_push_config_t *config,
-    ngx_str_t *root, ngx_queues_store_job_t *owned);
-static ngx_int_t ngx_queues_push_config_secret(
-    ngx_queues_push_config_t *config, ngx_str_t *context, ngx_str_t *until,
-    ngx_str_t *sealed);
-
-
 ngx_queues_push_config_t *
 ngx_queues_push_config_create(ngx_str_t *root, ngx_queues_store_job_t *owned)
 {
     u_char                    *buf;
-    ngx_str_t                  url;
+    ngx_str_t                  url, text;
     ngx_queues_push_config_t  *config;
 
     url = owned->target.url;
+    text = owned->format;
 
-    config = ngx_alloc(sizeof(ngx_queues_push_config_t) + 2 * url.len + 8,
-                       ngx_cycle->log);
+    config = ngx_alloc(sizeof(ngx_queues_push_config_t)
+                       + 2 * url.len + 8 + text.len
+                       + NGX_QUEUES_PUSH_NAME_LEN, ngx_cycle->log);
     if (config == NULL) {
         return NULL;
     }
@@ -36,16 +27,23 @@ ngx_queues_push_config_create(ngx_str_t *root, ngx_queues_store_job_t *owned)
     config->concurrency = (ngx_uint_t) ngx_max(owned->target.concurrency, 1);
     config->timeout = (ngx_msec_t) owned->target.timeout * 1000;
 
-    /* the endpoint's texts are in these */
+    /* "qsb_" and its id, until there is another one */
 
-    url.data = (u_char *) config + sizeof(ngx_queues_push_config_t);
-    buf = ngx_cpymem(url.data, owned->target.url.data, url.len);
+    config->name.data = (u_char *) config + sizeof(ngx_queues_push_config_t);
+    buf = ngx_cpymem(config->name.data, "qsb_", 4);
+    buf = ngx_cpymem(buf, owned->id.data, NGX_QUEUES_PUSH_ID_LEN);
+    config->name.len = NGX_QUEUES_PUSH_NAME_LEN;
 
-    config->wrong = ngx_queues_base_endpoint_parse(&url,
-                                   &ngx_queues_push_engine.conf->rules, buf,
-                                   &config->endpoint);
+    text.data = buf;
+    buf = ngx_cpymem(buf, owned->format.data, text.len);
 
-    ngx_queues_push_config_secrets(config, root, owned);
+    url.data = buf;
+    buf = ngx_cpymem(buf, owned->target.url.data, url.len);
+
+    config->format = text.len ? &ngx_queues_push_format_pubsub
+                              : &ngx_queues_push_format_queues;
+
+    config->format->configure(config, root, owned, &url, buf, &text);
 
     return config;
 }
@@ -61,78 +59,4 @@ ngx_queues_push_config_release(ngx_queues_push_config_t *config)
     ngx_explicit_memzero(&config->secrets, sizeof(ngx_queues_base_secrets_t));
 
     ngx_free(config);
-}
-
-
-/* UNTIL SEALED, and so on; what no key opens any more is left out */
-
-static void
-ngx_queues_push_config_secrets(ngx_queues_push_config_t *config,
-    ngx_str_t *root, ngx_queues_store_job_t *owned)
-{
-    u_char     *p;
-    u_char      buf[NGX_QUEUES_PUSH_CONTEXT_MAX];
-    ngx_str_t   text, until, sealed, context;
-
-    if (root->len + 1 + owned->id.len > sizeof(buf)) {
-        return;
-    }
-
-    p = ngx_cpymem(buf, root->data, root->len);
-    *p++ = '/';
-    p = ngx_cpymem(p, owned->id.data, owned->id.len);
-
-    context.data = buf;
-    context.len = p - buf;
-
-    text = owned->secrets;
-
-    while (ngx_queues_base_word(&text, ' ', &until) == NGX_OK
-           && ngx_queues_base_word(&text, ' ', &sealed) == NGX_OK)
-    {
-        if (config->secrets.n == NGX_QUEUES_BASE_SECRETS_MAX) {
-            return;
-        }
-
-        if (ngx_queues_push_config_secret(config, &context, &until, &sealed)
-            != NGX_OK)
-        {
-            ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                          "a signing secret of \"%V\" does not open with "
-                          "the keys of \"queues_secret_file\"", &context);
-        }
-    }
-}
-
-
-static ngx_int_t
-ngx_queues_push_config_secret(ngx_queues_push_config_t *config,
-    ngx_str_t *context, ngx_str_t *until, ngx_str_t *sealed)
-{
-    uint64_t                 ends;
-    ngx_uint_t               i, n;
-    ngx_queues_conf_push_t  *conf;
-
-    conf = ngx_queues_push_engine.conf;
-    n = config->secrets.n;
-
-    if (ngx_queues_base_decimal_parse(until, &ends) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    for (i = 0; i < conf->nseal_keys; i++) {
-
-        if (ngx_queues_base_seal_open(conf->seal_keys[i], context, sealed,
-                                      config->secrets.keys[n],
-                                      NGX_QUEUES_BASE_SECRET_SIZE)
-            == NGX_OK)
-        {
-            config->until[n] = ends;
-            config->secrets.n++;
-
-            return NGX_OK;
-        }
-    }
-
-    return NGX_ERROR;
 }

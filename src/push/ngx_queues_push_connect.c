@@ -219,7 +219,16 @@ ngx_queues_push_connect_done(ngx_queues_push_attempt_t *a)
         return;
     }
 
-    ngx_queues_push_tls_start(a);
+    if (a->request.endpoint->tls) {
+        ngx_queues_push_tls_start(a);
+        return;
+    }
+
+    if (a->limit.timer_set) {
+        ngx_del_timer(&a->limit);
+    }
+
+    ngx_queues_push_send_start(a);
 }
 
 

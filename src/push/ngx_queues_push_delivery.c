@@ -4,8 +4,7 @@
 
 static ngx_queues_push_delivery_t *ngx_queues_push_delivery_create(
     ngx_queues_push_job_t *job, ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_push_delivery_body(ngx_queues_push_delivery_t *d,
-    ngx_queues_store_result_t *result);
+static void ngx_queues_push_delivery_denied(ngx_queues_push_delivery_t *d);
 static ngx_int_t ngx_queues_push_delivery_start(
     ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_begun(void *data);
@@ -26,8 +25,6 @@ ngx_int_t
 ngx_queues_push_deliver(ngx_queues_push_job_t *job,
     ngx_queues_store_result_t *result)
 {
-    u_char                       text[NGX_QUEUES_STORE_LAST_ERROR];
-    ngx_queues_push_answer_t     answer;
     ngx_queues_push_delivery_t  *d;
 
     d = ngx_queues_push_delivery_create(job, result);
@@ -46,20 +43,8 @@ ngx_queues_push_deliver(ngx_queues_push_job_t *job,
 
     ngx_queues_push_slot_take(job);
 
-    if (d->config->wrong) {
-
-        /* the rules are others than when it was set: no connection is made */
-
-        ngx_memzero(&answer, sizeof(ngx_queues_push_answer_t));
-        ngx_memzero(text, sizeof(text));
-
-        (void) ngx_snprintf(text, sizeof(text) - 1, "The URL %s.%Z",
-                            d->config->wrong);
-
-        answer.class = NGX_QUEUES_PUSH_REFUSED;
-        answer.reason = (const char *) text;
-
-        ngx_queues_push_delivery_done(d, &answer);
+    if (d->config->wrong || d->denied) {
+        ngx_queues_push_delivery_denied(d);
 
         return NGX_OK;
     }
@@ -97,8 +82,6 @@ ngx_queues_push_delivery_create(ngx_queues_push_job_t *job,
 
     ngx_memcpy(d->id, job->id, NGX_QUEUES_PUSH_ID_LEN);
 
-    d->format = &ngx_queues_push_format_queues;
-
     d->place = result->place;
     d->token = result->token;
     d->now = result->now;
@@ -128,15 +111,17 @@ ngx_queues_push_delivery_create(ngx_queues_push_job_t *job,
                                            &m->origin.place, &m->origin.spot);
     }
 
-    if (ngx_queues_push_delivery_body(d, result) != NGX_OK) {
+    d->config = job->config;
+
+    if (d->config->format->request(d, result) != NGX_OK) {
         ngx_free(d);
         return NULL;
     }
 
-    d->window = ngx_queues_push_window(job);
-
-    d->config = job->config;
     d->config->refs++;
+
+    d->window = ngx_queues_push_window(job);
+    d->round = job->round;
 
     d->project = job->project;
     ngx_queues_push_project_hold(d->project);
@@ -145,25 +130,33 @@ ngx_queues_push_delivery_create(ngx_queues_push_job_t *job,
 }
 
 
-static ngx_int_t
-ngx_queues_push_delivery_body(ngx_queues_push_delivery_t *d,
-    ngx_queues_store_result_t *result)
+/* no connection is made */
+
+static void
+ngx_queues_push_delivery_denied(ngx_queues_push_delivery_t *d)
 {
-    size_t   size;
-    u_char  *p;
+    u_char                    text[NGX_QUEUES_STORE_LAST_ERROR];
+    ngx_queues_push_answer_t  answer;
 
-    size = d->format->length(result);
+    ngx_memzero(&answer, sizeof(ngx_queues_push_answer_t));
+    ngx_memzero(text, sizeof(text));
 
-    d->body.data = ngx_alloc(size, ngx_cycle->log);
-    if (d->body.data == NULL) {
-        return NGX_ERROR;
+    if (d->config->wrong) {
+
+        /* the rules are others than when it was set */
+
+        (void) ngx_snprintf(text, sizeof(text) - 1, "The URL %s.%Z",
+                            d->config->wrong);
+
+        answer.class = NGX_QUEUES_PUSH_REFUSED;
+        answer.reason = (const char *) text;
+
+    } else {
+        answer.class = NGX_QUEUES_PUSH_TOKEN;
+        answer.reason = d->denied;
     }
 
-    p = d->format->print(d->body.data, d, result);
-
-    d->body.len = p - d->body.data;
-
-    return NGX_OK;
+    ngx_queues_push_delivery_done(d, &answer);
 }
 
 
@@ -178,8 +171,8 @@ ngx_queues_push_delivery_start(ngx_queues_push_delivery_t *d)
     request.endpoint = &d->config->endpoint;
     request.timeout = d->config->timeout;
     request.body = d->body;
-    request.lines = d->format->lines;
-    request.lines_max = d->format->lines_length();
+    request.lines = d->config->format->lines;
+    request.lines_max = d->config->format->lines_length(d);
     request.begun = ngx_queues_push_delivery_begun;
     request.done = ngx_queues_push_delivery_done;
     request.data = d;
@@ -348,9 +341,9 @@ ngx_queues_push_delivery_log(ngx_queues_push_delivery_t *d)
     /* what an endpoint says is for its owner to read, and not for the log */
 
     ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "delivery %*s of \"qsb_%*s\" of \"%V\" failed: %V %ui",
+                  "delivery %*s of \"%V\" of \"%V\" failed: %V %ui",
                   (size_t) NGX_QUEUES_BASE_UUID_LEN, d->uuid,
-                  (size_t) NGX_QUEUES_PUSH_ID_LEN, d->id, &d->project->root,
+                  &d->config->name, &d->project->root,
                   &ngx_queues_push_classes[d->class], d->status);
 }
 

@@ -12,8 +12,10 @@
  *     delivery  a batch: its attempt, and what is kept of it until
  *     done      it is settled with others, all messages being handled,
  *     settle    or else by itself
- *     format    what a request looks like
  *     judge     what an answer means
+ *     rest      the pause after a failure, where an API has it
+ *     format    what an API says of requests and answers
+ *     pubsub    another one, and its requests
  *
  * All that is called here as done of a store's call may be called once the
  * worker is shutting down, and with errors while it exits.
@@ -32,6 +34,8 @@
 
 
 #define NGX_QUEUES_PUSH_ID_LEN       NGX_QUEUES_BASE_SHORT_LEN
+#define NGX_QUEUES_PUSH_NAME_LEN     (sizeof("qsb_") - 1                       \
+                                      + NGX_QUEUES_PUSH_ID_LEN)
 
 /* ms: of calls that failed, doubled each time; a quarter more or less */
 #define NGX_QUEUES_PUSH_BACKOFF      200
@@ -49,7 +53,9 @@ typedef enum {
 
 typedef struct ngx_queues_push_project_s   ngx_queues_push_project_t;
 typedef struct ngx_queues_push_job_s       ngx_queues_push_job_t;
+typedef struct ngx_queues_push_message_s   ngx_queues_push_message_t;
 typedef struct ngx_queues_push_delivery_s  ngx_queues_push_delivery_t;
+typedef struct ngx_queues_push_config_s    ngx_queues_push_config_t;
 typedef struct ngx_queues_push_format_s    ngx_queues_push_format_t;
 
 
@@ -84,9 +90,24 @@ struct ngx_queues_push_project_s {
 };
 
 
-/* settings of a subscription, of its job and of open deliveries */
+/* what Pub/Sub's subscriptions have beside */
 typedef struct {
+    unsigned                      wrapped:1;   /* JSON, or else the data alone */
+    unsigned                      metadata:1;  /* and the rest as headers */
+    unsigned                      attempts:1;  /* their number is told */
+    unsigned                      retry:1;     /* there is a policy, in ms: */
+    uint64_t                      min;
+    uint64_t                      max;
+    ngx_str_t                     email;       /* empty: no token */
+    ngx_str_t                     audience;
+} ngx_queues_push_pubsub_t;
+
+
+/* settings of a subscription, of its job and of open deliveries */
+struct ngx_queues_push_config_s {
     ngx_uint_t                    refs;
+    const ngx_queues_push_format_t  *format;
+    ngx_str_t                     name;        /* for the log */
 
     ngx_uint_t                    batch;
     ngx_uint_t                    concurrency;
@@ -98,7 +119,11 @@ typedef struct {
     ngx_queues_base_secrets_t     secrets;
     uint64_t                      until[NGX_QUEUES_BASE_SECRETS_MAX];
                                                /* seconds, 0: for good */
-} ngx_queues_push_config_t;
+    ngx_queues_push_pubsub_t      pubsub;
+
+    ngx_uint_t                    ready;       /* unsigned  ready:1; requests
+                                                  can be made */
+};
 
 
 struct ngx_queues_push_job_s {
@@ -125,6 +150,11 @@ struct ngx_queues_push_job_s {
     ngx_queues_push_line_e        place;       /* the line it is in */
     ngx_uint_t                    claims;      /* under way */
 
+    ngx_event_t                   rest;        /* until its end */
+    ngx_msec_t                    rests;       /* how long the last one is, 0:
+                                                  a success came since */
+    ngx_uint_t                    round;       /* how many have ended */
+
     u_char                        id[NGX_QUEUES_PUSH_ID_LEN];
     u_char                        queue_id[NGX_QUEUES_PUSH_ID_LEN];
 
@@ -138,18 +168,19 @@ struct ngx_queues_push_job_s {
     unsigned                      paused:1;    /* by the timer: no hint helps */
     unsigned                      slow:1;      /* its last attempt hung */
     unsigned                      answers:1;   /* its last attempt had one */
-    unsigned                      broken:1;    /* its secrets do not open */
+    unsigned                      resting:1;   /* claims only to probe */
+    unsigned                      broken:1;    /* no request can be made */
     unsigned                      dropped:1;   /* freed with its claim */
 };
 
 
-typedef struct {
+struct ngx_queues_push_message_s {
     ngx_queues_base_spot_t        spot;
     uint64_t                      count;
     uint64_t                      ms;          /* until it is tried again */
     u_char                        id[NGX_QUEUES_BASE_UUID_LEN];
     ngx_uint_t                    failed;      /* unsigned  failed:1; */
-} ngx_queues_push_message_t;
+};
 
 
 /* a batch from its claim until it is settled */
@@ -159,7 +190,6 @@ struct ngx_queues_push_delivery_s {
                                                   while it waits */
     ngx_queues_push_job_t        *job;         /* NULL: it went */
     ngx_queues_push_job_t        *claimer;     /* the settle claims for it */
-    const ngx_queues_push_format_t  *format;
     ngx_queues_push_project_t    *project;
     ngx_queues_push_config_t     *config;
     ngx_queues_push_attempt_t    *attempt;
@@ -178,6 +208,10 @@ struct ngx_queues_push_delivery_s {
     ngx_uint_t                    nmessages;
     ngx_queues_push_message_t     messages[NGX_QUEUES_STORE_BATCH_MAX];
     ngx_str_t                     body;        /* of the request */
+    ngx_str_t                     head;        /* header lines, of a format
+                                                  that makes them before */
+    const char                   *denied;      /* why no request could be */
+    ngx_uint_t                    round;       /* of the job */
 
     /* what came of it */
     ngx_queues_push_class_e       class;
@@ -205,22 +239,41 @@ struct ngx_queues_push_delivery_s {
  * for all deliveries of a subscription.
  */
 struct ngx_queues_push_format_s {
-    /* of the body, at most; print returns the end */
-    size_t  (*length)(ngx_queues_store_result_t *result);
-    u_char *(*print)(u_char *p, ngx_queues_push_delivery_t *delivery,
+    /*
+     * From what the store has of it, with copies of the URL and of the format in
+     * config's memory, and room for what is made of the former.
+     */
+    void    (*configure)(ngx_queues_push_config_t *config, ngx_str_t *root,
+        ngx_queues_store_job_t *owned, ngx_str_t *url, u_char *buf,
+        ngx_str_t *text);
+
+    /* makes the body, in memory that is freed with it; NGX_ERROR: there is
+     * none */
+    ngx_int_t (*request)(ngx_queues_push_delivery_t *delivery,
         ngx_queues_store_result_t *result);
 
     /* of header lines, at most */
-    size_t  (*lines_length)(void);
+    size_t  (*lines_length)(ngx_queues_push_delivery_t *delivery);
     ngx_queues_push_lines_pt   lines;
 
     /* marks the messages that a good answer says have failed */
     void    (*failed)(ngx_queues_push_delivery_t *delivery,
         ngx_queues_push_answer_t *answer);
+
+    /* 1 if it is to be given less at once */
+    ngx_uint_t (*throttled)(ngx_queues_push_delivery_t *delivery);
+
+    /* in how many ms a message that has failed is tried again */
+    uint64_t (*delay)(ngx_queues_push_delivery_t *delivery,
+        ngx_queues_push_message_t *message, ngx_queues_push_answer_t *answer);
+
+    ngx_uint_t                 rests;          /* unsigned  rests:1; failures
+                                                  pause a subscription */
 };
 
 
 typedef struct {
+    ngx_queues_conf_main_t       *qmcf;        /* of tokens */
     ngx_queues_conf_push_t       *conf;
     ngx_str_t                     worker;      /* its name among all */
 
@@ -245,6 +298,7 @@ typedef struct {
 extern ngx_queues_push_engine_t        ngx_queues_push_engine;
 
 extern const ngx_queues_push_format_t  ngx_queues_push_format_queues;
+extern const ngx_queues_push_format_t  ngx_queues_push_format_pubsub;
 
 
 /* The pause after so many failures in a row, from 1. */
@@ -473,6 +527,25 @@ void ngx_queues_push_done_add(ngx_queues_push_delivery_t *d,
 /* It waits no longer; settles all that does. */
 void ngx_queues_push_done_leave(ngx_queues_push_delivery_t *d);
 void ngx_queues_push_done_flush(ngx_queues_push_job_t *job);
+
+
+/* rest */
+
+void ngx_queues_push_rest_init(ngx_queues_push_job_t *job);
+
+/* A delivery of the job has failed, or went well. */
+void ngx_queues_push_job_rest(ngx_queues_push_job_t *job,
+    ngx_queues_push_delivery_t *d);
+void ngx_queues_push_job_rested(ngx_queues_push_job_t *job);
+
+/* The job goes. */
+void ngx_queues_push_rest_cancel(ngx_queues_push_job_t *job);
+
+
+/* pubsub: the request of a delivery, as the format's request does */
+
+ngx_int_t ngx_queues_push_pubsub_request(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result);
 
 
 /* judge */

@@ -10,31 +10,170 @@
 /* a message's braces, commas and id: 55 bytes */
 #define NGX_QUEUES_PUSH_MESSAGE_FIXED  64
 
-#define ngx_queues_push_copy(p, text)  ngx_cpymem(p, text, sizeof(text) - 1)
+/* the root of a project, "/" and a short id */
+#define NGX_QUEUES_PUSH_CONTEXT_MAX    512
+
+/* ms: "at once" is a little later, so that nobody is hammered */
+#define NGX_QUEUES_PUSH_AT_ONCE        100
+
+#define NGX_QUEUES_PUSH_FIELDS                                                \
+    "User-Agent: ngx_queues" CRLF "Content-Type: application/json" CRLF
 
 
+static void ngx_queues_push_format_configure(ngx_queues_push_config_t *config,
+    ngx_str_t *root, ngx_queues_store_job_t *owned, ngx_str_t *url,
+    u_char *buf, ngx_str_t *text);
+static void ngx_queues_push_format_seals(ngx_queues_push_config_t *config,
+    ngx_str_t *root, ngx_queues_store_job_t *owned);
+static ngx_int_t ngx_queues_push_format_sealed(
+    ngx_queues_push_config_t *config, ngx_str_t *context, ngx_str_t *until,
+    ngx_str_t *sealed);
+static ngx_int_t ngx_queues_push_format_request(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result);
 static size_t ngx_queues_push_format_length(ngx_queues_store_result_t *result);
 static u_char *ngx_queues_push_format_print(u_char *p,
     ngx_queues_push_delivery_t *d, ngx_queues_store_result_t *result);
 static u_char *ngx_queues_push_format_message(u_char *p, u_char *id,
     ngx_queues_store_message_t *message);
-static size_t ngx_queues_push_format_lines_length(void);
+static size_t ngx_queues_push_format_lines_length(
+    ngx_queues_push_delivery_t *d);
 static u_char *ngx_queues_push_format_lines(void *data, u_char *p);
 static void ngx_queues_push_format_secrets(ngx_queues_push_config_t *config,
     uint64_t t, ngx_queues_base_secrets_t *secrets);
 static void ngx_queues_push_format_failed(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer);
+static ngx_uint_t ngx_queues_push_format_throttled(
+    ngx_queues_push_delivery_t *d);
+static uint64_t ngx_queues_push_format_delay(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_message_t *message, ngx_queues_push_answer_t *answer);
+static int64_t ngx_queues_push_format_after(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer);
+static uint32_t ngx_queues_push_format_random(void);
 
 
 /* subscriptions of the Queues API */
 
 const ngx_queues_push_format_t  ngx_queues_push_format_queues = {
-    ngx_queues_push_format_length,
-    ngx_queues_push_format_print,
+    ngx_queues_push_format_configure,
+    ngx_queues_push_format_request,
     ngx_queues_push_format_lines_length,
     ngx_queues_push_format_lines,
-    ngx_queues_push_format_failed
+    ngx_queues_push_format_failed,
+    ngx_queues_push_format_throttled,
+    ngx_queues_push_format_delay,
+    0
 };
+
+
+static void
+ngx_queues_push_format_configure(ngx_queues_push_config_t *config,
+    ngx_str_t *root, ngx_queues_store_job_t *owned, ngx_str_t *url,
+    u_char *buf, ngx_str_t *text)
+{
+    config->wrong = ngx_queues_base_endpoint_parse(url,
+                                   &ngx_queues_push_engine.conf->rules, buf,
+                                   &config->endpoint);
+
+    ngx_queues_push_format_seals(config, root, owned);
+
+    /*
+     * Without a secret nothing can be signed.  That is nothing an endpoint
+     * can be blamed for: the messages wait.
+     */
+
+    config->ready = (config->secrets.n > 0);
+}
+
+
+/* UNTIL SEALED, and so on; what no key opens any more is left out */
+
+static void
+ngx_queues_push_format_seals(ngx_queues_push_config_t *config,
+    ngx_str_t *root, ngx_queues_store_job_t *owned)
+{
+    u_char     *p;
+    u_char      buf[NGX_QUEUES_PUSH_CONTEXT_MAX];
+    ngx_str_t   text, until, sealed, context;
+
+    if (root->len + 1 + owned->id.len > sizeof(buf)) {
+        return;
+    }
+
+    p = ngx_cpymem(buf, root->data, root->len);
+    *p++ = '/';
+    p = ngx_cpymem(p, owned->id.data, owned->id.len);
+
+    context.data = buf;
+    context.len = p - buf;
+
+    text = owned->secrets;
+
+    while (ngx_queues_base_word(&text, ' ', &until) == NGX_OK
+           && ngx_queues_base_word(&text, ' ', &sealed) == NGX_OK)
+    {
+        if (config->secrets.n == NGX_QUEUES_BASE_SECRETS_MAX) {
+            return;
+        }
+
+        if (ngx_queues_push_format_sealed(config, &context, &until, &sealed)
+            != NGX_OK)
+        {
+            ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                          "a signing secret of \"%V\" does not open with "
+                          "the keys of \"queues_secret_file\"", &context);
+        }
+    }
+}
+
+
+static ngx_int_t
+ngx_queues_push_format_sealed(ngx_queues_push_config_t *config,
+    ngx_str_t *context, ngx_str_t *until, ngx_str_t *sealed)
+{
+    uint64_t                 ends;
+    ngx_uint_t               i, n;
+    ngx_queues_conf_push_t  *conf;
+
+    conf = ngx_queues_push_engine.conf;
+    n = config->secrets.n;
+
+    if (ngx_queues_base_decimal_parse(until, &ends) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < conf->nseal_keys; i++) {
+
+        if (ngx_queues_base_seal_open(conf->seal_keys[i], context, sealed,
+                                      config->secrets.keys[n],
+                                      NGX_QUEUES_BASE_SECRET_SIZE)
+            == NGX_OK)
+        {
+            config->until[n] = ends;
+            config->secrets.n++;
+
+            return NGX_OK;
+        }
+    }
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_queues_push_format_request(ngx_queues_push_delivery_t *d,
+    ngx_queues_store_result_t *result)
+{
+    d->body.data = ngx_alloc(ngx_queues_push_format_length(result),
+                             ngx_cycle->log);
+    if (d->body.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    d->body.len = ngx_queues_push_format_print(d->body.data, d, result)
+                  - d->body.data;
+
+    return NGX_OK;
+}
 
 
 static size_t
@@ -60,16 +199,16 @@ ngx_queues_push_format_print(u_char *p, ngx_queues_push_delivery_t *d,
 {
     ngx_uint_t  i;
 
-    p = ngx_queues_push_copy(p, "{\"subscription\":\"qsb_");
+    p = ngx_queues_base_copy(p, "{\"subscription\":\"qsb_");
     p = ngx_cpymem(p, d->id, NGX_QUEUES_PUSH_ID_LEN);
 
-    p = ngx_queues_push_copy(p, "\",\"queue\":\"que_");
+    p = ngx_queues_base_copy(p, "\",\"queue\":\"que_");
     p = ngx_queues_base_short_print(p, d->place.queue);
 
-    p = ngx_queues_push_copy(p, "\",\"deliveryId\":\"");
+    p = ngx_queues_base_copy(p, "\",\"deliveryId\":\"");
     p = ngx_cpymem(p, d->uuid, NGX_QUEUES_BASE_UUID_LEN);
 
-    p = ngx_queues_push_copy(p, "\",\"messages\":[");
+    p = ngx_queues_base_copy(p, "\",\"messages\":[");
 
     for (i = 0; i < result->nmessages; i++) {
 
@@ -92,7 +231,7 @@ static u_char *
 ngx_queues_push_format_message(u_char *p, u_char *id,
     ngx_queues_store_message_t *message)
 {
-    p = ngx_queues_push_copy(p, "{\"messageId\":\"");
+    p = ngx_queues_base_copy(p, "{\"messageId\":\"");
     p = ngx_cpymem(p, id, NGX_QUEUES_BASE_UUID_LEN);
 
     *p++ = '"';
@@ -108,9 +247,10 @@ ngx_queues_push_format_message(u_char *p, u_char *id,
 
 
 static size_t
-ngx_queues_push_format_lines_length(void)
+ngx_queues_push_format_lines_length(ngx_queues_push_delivery_t *d)
 {
-    return 2 * ngx_queues_push_engine.conf->header_prefix.len
+    return sizeof(NGX_QUEUES_PUSH_FIELDS) - 1
+           + 2 * ngx_queues_push_engine.conf->header_prefix.len
            + sizeof("-Signature: " CRLF) + NGX_QUEUES_BASE_SIGNATURE_MAX
            + sizeof("-Delivery-Id: " CRLF) + NGX_QUEUES_BASE_UUID_LEN
            + sizeof("webhook-id: " CRLF) + NGX_QUEUES_BASE_UUID_LEN
@@ -138,8 +278,10 @@ ngx_queues_push_format_lines(void *data, u_char *p)
 
     ngx_queues_push_format_secrets(d->config, t, &secrets);
 
+    p = ngx_queues_base_copy(p, NGX_QUEUES_PUSH_FIELDS);
+
     p = ngx_cpymem(p, prefix->data, prefix->len);
-    p = ngx_queues_push_copy(p, "-Signature: ");
+    p = ngx_queues_base_copy(p, "-Signature: ");
     p = ngx_queues_base_sign(p, &secrets, t, &d->body);
 
     if (p) {
@@ -147,16 +289,16 @@ ngx_queues_push_format_lines(void *data, u_char *p)
         *p++ = LF;
 
         p = ngx_cpymem(p, prefix->data, prefix->len);
-        p = ngx_queues_push_copy(p, "-Delivery-Id: ");
+        p = ngx_queues_base_copy(p, "-Delivery-Id: ");
         p = ngx_cpymem(p, id.data, id.len);
 
-        p = ngx_queues_push_copy(p, CRLF "webhook-id: ");
+        p = ngx_queues_base_copy(p, CRLF "webhook-id: ");
         p = ngx_cpymem(p, id.data, id.len);
 
-        p = ngx_queues_push_copy(p, CRLF "webhook-timestamp: ");
+        p = ngx_queues_base_copy(p, CRLF "webhook-timestamp: ");
         p = ngx_queues_base_decimal_print(p, t);
 
-        p = ngx_queues_push_copy(p, CRLF "webhook-signature: ");
+        p = ngx_queues_base_copy(p, CRLF "webhook-signature: ");
         p = ngx_queues_base_sign_webhook(p, &secrets, &id, t, &d->body);
     }
 
@@ -220,4 +362,66 @@ ngx_queues_push_format_failed(ngx_queues_push_delivery_t *d,
             }
         }
     }
+}
+
+
+static ngx_uint_t
+ngx_queues_push_format_throttled(ngx_queues_push_delivery_t *d)
+{
+    return d->status == 429 || d->status == 503
+           || d->class == NGX_QUEUES_PUSH_TIMEOUT;
+}
+
+
+static uint64_t
+ngx_queues_push_format_delay(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_message_t *message, ngx_queues_push_answer_t *answer)
+{
+    int64_t  after;
+
+    after = ngx_queues_push_format_after(d, answer);
+
+    return (after >= 0) ? (uint64_t) after
+                        : ngx_queues_base_backoff(message->count, d->longest,
+                                             ngx_queues_push_format_random());
+}
+
+
+/* ms, -1: the endpoint does not say */
+
+static int64_t
+ngx_queues_push_format_after(ngx_queues_push_delivery_t *d,
+    ngx_queues_push_answer_t *answer)
+{
+    int64_t  now, seconds;
+
+    if (answer->class != NGX_QUEUES_PUSH_HTTP
+        || !d->throttled
+        || answer->retry_after.len == 0)
+    {
+        return -1;
+    }
+
+    now = (int64_t) ((d->now + (ngx_current_msec - d->since)) / 1000);
+
+    if (ngx_queues_base_retry_after(&answer->retry_after, now, &seconds)
+        != NGX_OK)
+    {
+        return -1;
+    }
+
+    return ngx_max(seconds * 1000, NGX_QUEUES_PUSH_AT_ONCE);
+}
+
+
+static uint32_t
+ngx_queues_push_format_random(void)
+{
+    uint32_t  bits;
+
+    if (ngx_queues_store_random((u_char *) &bits, sizeof(bits)) != NGX_OK) {
+        return (uint32_t) ngx_random();
+    }
+
+    return bits;
 }

@@ -139,6 +139,8 @@ ngx_queues_push_job_create(ngx_queues_push_project_t *p,
     job->timer.log = ngx_cycle->log;
     job->timer.cancelable = 1;
 
+    ngx_queues_push_rest_init(job);
+
     ngx_queue_init(&job->deliveries);
     ngx_queue_init(&job->handled);
     ngx_queue_insert_tail(&p->jobs, &job->queue);
@@ -196,6 +198,8 @@ ngx_queues_push_job_drop(ngx_queues_push_job_t *job, ngx_uint_t undo)
     if (job->timer.timer_set) {
         ngx_del_timer(&job->timer);
     }
+
+    ngx_queues_push_rest_cancel(job);
 
     ngx_queues_push_job_remove(job, NGX_QUEUES_PUSH_BY_ID);
     ngx_queues_push_job_remove(job, NGX_QUEUES_PUSH_BY_QUEUE);
@@ -266,13 +270,11 @@ ngx_queues_push_job_configure(ngx_queues_push_job_t *job,
     job->version = owned->version;
 
     job->window = ngx_min(job->window, config->concurrency);
+    job->broken = !config->ready;
 
-    /*
-     * Without a secret nothing can be signed.  That is nothing an endpoint
-     * can be blamed for: the messages wait.
-     */
+    /* what has failed with other settings says nothing of these */
 
-    job->broken = (config->secrets.n == 0);
+    ngx_queues_push_job_rested(job);
 }
 
 

@@ -1,20 +1,12 @@
 
 #include "ngx_queues_push_engine.h"
-#include "../base/ngx_queues_base_retry.h"
 #include "../base/ngx_queues_base_utf8.h"
-
-
-/* ms: "at once" is a little later, so that nobody is hammered */
-#define NGX_QUEUES_PUSH_AT_ONCE  100
 
 
 static void ngx_queues_push_judge_messages(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer);
-static int64_t ngx_queues_push_judge_after(ngx_queues_push_delivery_t *d,
-    ngx_queues_push_answer_t *answer);
 static ngx_queues_push_message_t *ngx_queues_push_judge_first(
     ngx_queues_push_delivery_t *d, ngx_uint_t n);
-static uint32_t ngx_queues_push_judge_random(void);
 static void ngx_queues_push_judge_text(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer);
 static u_char *ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text,
@@ -27,7 +19,8 @@ ngx_str_t  ngx_queues_push_classes[] = {
     ngx_string("timeout"),
     ngx_string("connection"),
     ngx_string("refused"),
-    ngx_string("tls")
+    ngx_string("tls"),
+    ngx_string("token")
 };
 
 
@@ -42,14 +35,24 @@ ngx_queues_push_judge(ngx_queues_push_delivery_t *d,
     if (answer->class == NGX_QUEUES_PUSH_HTTP) {
         d->status = answer->status;
         d->success = (answer->status >= 200 && answer->status < 300);
-        d->throttled = (answer->status == 429 || answer->status == 503);
+    }
 
-    } else {
-        d->throttled = (answer->class == NGX_QUEUES_PUSH_TIMEOUT);
+    d->throttled = d->config->format->throttled(d);
+
+    if (d->job && d->config->format->rests) {
+
+        /* a message that failed rests as long as all of them */
+
+        if (d->success) {
+            ngx_queues_push_job_rested(d->job);
+
+        } else {
+            ngx_queues_push_job_rest(d->job, d);
+        }
     }
 
     if (d->success) {
-        d->format->failed(d, answer);
+        d->config->format->failed(d, answer);
 
     } else {
 
@@ -73,11 +76,8 @@ static void
 ngx_queues_push_judge_messages(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer)
 {
-    int64_t                     after;
     ngx_uint_t                  i;
     ngx_queues_push_message_t  *m, *first;
-
-    after = ngx_queues_push_judge_after(d, answer);
 
     for (i = 0; i < d->nmessages; i++) {
         m = &d->messages[i];
@@ -88,38 +88,9 @@ ngx_queues_push_judge_messages(ngx_queues_push_delivery_t *d,
             m->ms = first->ms;
 
         } else if (m->failed) {
-            m->ms = (after >= 0) ? (uint64_t) after
-                                 : ngx_queues_base_backoff(m->count, d->longest,
-                                              ngx_queues_push_judge_random());
+            m->ms = d->config->format->delay(d, m, answer);
         }
     }
-}
-
-
-/* ms, -1: the endpoint does not say */
-
-static int64_t
-ngx_queues_push_judge_after(ngx_queues_push_delivery_t *d,
-    ngx_queues_push_answer_t *answer)
-{
-    int64_t  now, seconds;
-
-    if (answer->class != NGX_QUEUES_PUSH_HTTP
-        || !d->throttled
-        || answer->retry_after.len == 0)
-    {
-        return -1;
-    }
-
-    now = (int64_t) ((d->now + (ngx_current_msec - d->since)) / 1000);
-
-    if (ngx_queues_base_retry_after(&answer->retry_after, now, &seconds)
-        != NGX_OK)
-    {
-        return -1;
-    }
-
-    return ngx_max(seconds * 1000, NGX_QUEUES_PUSH_AT_ONCE);
 }
 
 
@@ -146,19 +117,6 @@ ngx_queues_push_judge_first(ngx_queues_push_delivery_t *d, ngx_uint_t n)
     }
 
     return NULL;
-}
-
-
-static uint32_t
-ngx_queues_push_judge_random(void)
-{
-    uint32_t  bits;
-
-    if (ngx_queues_store_random((u_char *) &bits, sizeof(bits)) != NGX_OK) {
-        return (uint32_t) ngx_random();
-    }
-
-    return bits;
 }
 
 

@@ -99,7 +99,10 @@ ngx_queues_push_pool_take(ngx_queues_push_attempt_t *a)
 }
 
 
-/* the name too: it was for this one that the certificate was checked */
+/*
+ * The name too: it was for this one that the certificate was checked, if there
+ * was one.
+ */
 
 static ngx_uint_t
 ngx_queues_push_pool_matches(ngx_queues_push_kept_t *kept,
@@ -108,7 +111,8 @@ ngx_queues_push_pool_matches(ngx_queues_push_kept_t *kept,
     ngx_uint_t   i;
     ngx_addr_t  *addr;
 
-    if (kept->host.len != a->host.len
+    if ((kept->connection->ssl != NULL) != a->request.endpoint->tls
+        || kept->host.len != a->host.len
         || ngx_memcmp(kept->host.data, a->host.data, a->host.len) != 0)
     {
         return 0;
@@ -157,7 +161,9 @@ ngx_queues_push_pool_keep(ngx_queues_push_attempt_t *a)
     ngx_queue_insert_head(&ngx_queues_push_pool, &kept->queue);
     ngx_queues_push_pool_n++;
 
-    ngx_ssl_free_buffer(c);
+    if (c->ssl) {
+        ngx_ssl_free_buffer(c);
+    }
 
     ngx_queues_push_pool_log(c, &ngx_queues_push_pool_quiet);
 
@@ -206,7 +212,7 @@ ngx_queues_push_pool_clean(ngx_queues_push_attempt_t *a)
            && !c->error
            && !c->read->eof
            && !c->read->error
-           && SSL_pending(c->ssl->connection) == 0
+           && (c->ssl == NULL || SSL_pending(c->ssl->connection) == 0)
            && ngx_queues_push_pool_silent(c);
 }
 

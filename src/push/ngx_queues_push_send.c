@@ -65,9 +65,7 @@ ngx_queues_push_send_head(ngx_queues_push_attempt_t *a)
     ngx_queues_push_request_t   *request;
     ngx_queues_base_endpoint_t  *endpoint;
 
-    static const char  fields[] = "User-Agent: ngx_queues" CRLF
-                                  "Content-Type: application/json" CRLF
-                                  "Accept-Encoding: identity" CRLF
+    static const char  fields[] = "Accept-Encoding: identity" CRLF
                                   "Content-Length: ";
 
     request = &a->request;
@@ -107,8 +105,10 @@ ngx_queues_push_send_head(ngx_queues_push_attempt_t *a)
     b->memory = 1;
     b->last_buf = 1;
 
+    /* a buffer with nothing in it would never be gone */
+
     a->chain[0].buf = &a->bufs[0];
-    a->chain[0].next = &a->chain[1];
+    a->chain[0].next = request->body.len ? &a->chain[1] : NULL;
     a->chain[1].buf = &a->bufs[1];
     a->chain[1].next = NULL;
 

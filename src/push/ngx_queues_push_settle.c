@@ -195,11 +195,10 @@ ngx_queues_push_settle_later(ngx_queues_push_delivery_t *d,
         /* the messages are visible again: it would have no effect */
 
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "delivery %*s of \"qsb_%*s\" of \"%V\" is not settled: "
-                      "%s",
+                      "delivery %*s of \"%V\" of \"%V\" is not settled: %s",
                       (size_t) NGX_QUEUES_BASE_UUID_LEN, d->uuid,
-                      (size_t) NGX_QUEUES_PUSH_ID_LEN, d->id,
-                      &d->project->root, reason ? reason : "unexpected");
+                      &d->config->name, &d->project->root,
+                      reason ? reason : "unexpected");
 
         ngx_queues_push_delivery_free(d);
         return;

@@ -8,6 +8,7 @@
 
 
 static void ngx_queues_push_target_localhost(ngx_queues_push_attempt_t *a);
+static void ngx_queues_push_target_address(ngx_queues_push_attempt_t *a);
 static void ngx_queues_push_target_handler(ngx_resolver_ctx_t *ctx);
 static ngx_int_t ngx_queues_push_target_copy(ngx_queues_push_attempt_t *a,
     ngx_resolver_addr_t *addrs, ngx_uint_t naddrs);
@@ -29,6 +30,11 @@ ngx_queues_push_target_start(ngx_queues_push_attempt_t *a)
 
     if (a->request.endpoint->localhost) {
         ngx_queues_push_target_localhost(a);
+        return;
+    }
+
+    if (a->request.endpoint->naddress) {
+        ngx_queues_push_target_address(a);
         return;
     }
 
@@ -111,6 +117,39 @@ ngx_queues_push_target_localhost(ngx_queues_push_attempt_t *a)
 
 
 static void
+ngx_queues_push_target_address(ngx_queues_push_attempt_t *a)
+{
+    ngx_sockaddr_t               sockaddr;
+    ngx_resolver_addr_t          addr;
+    ngx_queues_base_endpoint_t  *endpoint;
+
+    endpoint = a->request.endpoint;
+
+    ngx_memzero(&addr, sizeof(ngx_resolver_addr_t));
+    ngx_memzero(&sockaddr, sizeof(ngx_sockaddr_t));
+
+    addr.sockaddr = &sockaddr.sockaddr;
+
+    if (endpoint->naddress == 4) {
+        sockaddr.sockaddr_in.sin_family = AF_INET;
+        ngx_memcpy(&sockaddr.sockaddr_in.sin_addr, endpoint->address, 4);
+        addr.socklen = sizeof(struct sockaddr_in);
+
+#if (NGX_HAVE_INET6)
+    } else {
+        sockaddr.sockaddr_in6.sin6_family = AF_INET6;
+        ngx_memcpy(&sockaddr.sockaddr_in6.sin6_addr, endpoint->address, 16);
+        addr.socklen = sizeof(struct sockaddr_in6);
+#endif
+    }
+
+    if (ngx_queues_push_target_copy(a, &addr, 1) == NGX_OK) {
+        ngx_queues_push_connect_start(a);
+    }
+}
+
+
+static void
 ngx_queues_push_target_handler(ngx_resolver_ctx_t *ctx)
 {
     ngx_int_t                   rc;
@@ -154,8 +193,10 @@ ngx_queues_push_target_copy(ngx_queues_push_attempt_t *a,
     for (i = 0; i < naddrs; i++) {
         if (!ngx_queues_push_target_permitted(addrs[i].sockaddr, rules)) {
             ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_REFUSED,
-                "The endpoint's name resolves to an address that is "
-                "not public.");
+                a->request.endpoint->naddress
+                ? "The endpoint's address is not public."
+                : "The endpoint's name resolves to an address that is "
+                  "not public.");
             return NGX_ERROR;
         }
     }

@@ -14,6 +14,8 @@ static void ngx_queues_push_tls_next(ngx_event_t *ev);
 static ngx_int_t ngx_queues_push_tls_create(ngx_queues_push_attempt_t *a);
 static void ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a);
 static const char *ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a);
+static ngx_int_t ngx_queues_push_tls_check_address(ngx_connection_t *c,
+    ngx_queues_base_endpoint_t *endpoint);
 static void ngx_queues_push_tls_strict(ngx_connection_t *c);
 
 
@@ -173,8 +175,11 @@ ngx_queues_push_tls_create(ngx_queues_push_attempt_t *a)
         return NGX_ERROR;
     }
 
-    if (SSL_set_tlsext_host_name(c->ssl->connection, (char *) a->host.data)
-        == 0)
+    /* an address is no name (RFC 6066, 3) */
+
+    if (a->request.endpoint->naddress == 0
+        && SSL_set_tlsext_host_name(c->ssl->connection, (char *) a->host.data)
+           == 0)
     {
         ngx_ssl_error(NGX_LOG_INFO, c->log, 0,
                       "SSL_set_tlsext_host_name(\"%s\") failed", a->host.data);
@@ -252,11 +257,42 @@ ngx_queues_push_tls_verify(ngx_queues_push_attempt_t *a)
                                     X509_verify_cert_error_string(rc));
     }
 
+    if (a->request.endpoint->naddress) {
+
+        if (ngx_queues_push_tls_check_address(c, a->request.endpoint)
+            != NGX_OK)
+        {
+            return "The endpoint's certificate is for another address.";
+        }
+
+        return NULL;
+    }
+
     if (ngx_ssl_check_host(c, &a->host) != NGX_OK) {
         return "The endpoint's certificate is for another name.";
     }
 
     return NULL;
+}
+
+
+static ngx_int_t
+ngx_queues_push_tls_check_address(ngx_connection_t *c,
+    ngx_queues_base_endpoint_t *endpoint)
+{
+    int    rc;
+    X509  *cert;
+
+    cert = SSL_get_peer_certificate(c->ssl->connection);
+    if (cert == NULL) {
+        return NGX_ERROR;
+    }
+
+    rc = X509_check_ip(cert, endpoint->address, endpoint->naddress, 0);
+
+    X509_free(cert);
+
+    return (rc == 1) ? NGX_OK : NGX_ERROR;
 }
 
 
@@ -277,5 +313,12 @@ ngx_queues_push_tls_strict(ngx_connection_t *c)
 ngx_uint_t
 ngx_queues_push_tls_closed(ngx_connection_t *c)
 {
+    if (c->ssl == NULL) {
+
+        /* nobody says so but the connection's end */
+
+        return 1;
+    }
+
     return (SSL_get_shutdown(c->ssl->connection) & SSL_RECEIVED_SHUTDOWN) != 0;
 }

@@ -20,8 +20,10 @@ package NgxQueues::Queen;
 use strict;
 use warnings;
 
+use NgxQueues::Api qw(expect escape);
 use NgxQueues::Server;
-use NgxQueues::Wait;
+
+our @ISA = 'NgxQueues::Api';
 
 our $project = 'acme/shop';
 
@@ -44,19 +46,6 @@ sub new {
         client => $options{client} || $s->client,
     }, $class;
 }
-
-sub client { $_[0]{client} }
-
-sub expect {
-    my ($r, $status) = @_;
-
-    die "answer: ", $r->{error} // '', " $r->{status} $r->{body}\n"
-        if $r->{status} != $status;
-
-    return $r->{json};
-}
-
-sub escape { $_[0] =~ s/([^\w.~-])/sprintf '%%%02X', ord $1/ger }
 
 sub query {
     my (%query) = @_;
@@ -178,25 +167,6 @@ sub park {
 
     return $client->start(GET => path($queue, wait => 'true', %query), undef,
                           timeout => 60);
-}
-
-# waits until so many pops have looked at the store and found nothing: calls
-# counts them from before they were sent
-
-sub calls {
-    my ($self) = @_;
-
-    my $redis = $self->{redis} //= $self->{server}->redis->client;
-    my $stats = $redis->call(qw/INFO commandstats/);
-
-    return $stats =~ /^cmdstat_fcall:calls=(\d+)/m ? $1 : 0;
-}
-
-sub parked {
-    my ($self, $before, $n) = @_;
-
-    wait_for { $self->calls >= $before + ($n // 1) }
-        or die "no pop has come\n";
 }
 
 1;

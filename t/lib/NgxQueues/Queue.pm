@@ -20,6 +20,7 @@ use warnings;
 
 use List::Util 'sum0';
 
+use NgxQueues::Api 'expect';
 use NgxQueues::Wait;
 
 my $serial = 0;
@@ -51,15 +52,6 @@ sub name { $_[0]{name} }
 sub client { $_[0]{client} }
 sub is { $_[0]{is}{$_[1]} }
 sub path { $_[0]{path} . ($_[1] // '') }
-
-sub expect {
-    my ($r, $status) = @_;
-
-    die "answer: ", $r->{error} // '', " $r->{status} $r->{body}\n"
-        if $r->{status} != $status;
-
-    return $r->{json};
-}
 
 sub post {
     my ($self, $rest, $body, %o) = @_;

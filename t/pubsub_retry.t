@@ -1,0 +1,148 @@
+#!/usr/bin/perl
+
+# What was not acknowledged comes again: at once, or, with a retry policy, after
+# a backoff that doubles up to its maximum; a nack and the end of a deadline count
+# alike.
+
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes 'time';
+
+use NgxQueues::Pubsub;
+use NgxQueues::Wait;
+
+my $late = $ENV{NGX_QUEUES_SANITIZE} ? 1 : 0.35;
+my $s = NgxQueues::Pubsub::server(workers => 2);
+my $p = NgxQueues::Pubsub->new($s);
+
+sub data { NgxQueues::Pubsub::data(@_) }
+
+$p->topic('topic');
+
+# a pull that waits, and how long that took
+
+sub after {
+    my ($sub, $seconds, $name) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my $begin = time;
+    my ($m) = $p->pull($sub, 1, wait => 1);
+    my $took = time - $begin;
+
+    ok($m, "$name: it comes") or return;
+    cmp_ok($took, '>', $seconds - 0.05, "$name: not before");
+    cmp_ok($took, '<', $seconds + $late, "$name: in time");
+
+    return $m;
+}
+
+# no policy
+
+$p->sub('plain', 'topic', ackDeadlineSeconds => 10);
+$p->publish('topic', 'a');
+
+my ($m) = $p->pull('plain', 1);
+
+for (1 .. 5) {
+    $p->modify('plain', 0, $m);
+    $m = after('plain', 0, "nack $_");
+}
+
+$p->modify('plain', 1, $m);
+$m = after('plain', 1, 'the end of a deadline');
+$p->ack('plain', $m);
+is(scalar $p->pull('plain', 1), 0, 'acknowledged');
+
+# backoffs: 0.5, 1, 2, 2 seconds
+
+$p->sub('slow', 'topic', retryPolicy => { minimumBackoff => '0.5s',
+                                      maximumBackoff => '2s' });
+is_deeply($p->get('subscriptions', 'slow')->{json}{retryPolicy},
+          { minimumBackoff => '0.500s', maximumBackoff => '2s' }, 'the policy');
+$p->publish('topic', 'b');
+($m) = $p->pull('slow', 1);
+
+for (0.5, 1, 2, 2) {
+    $p->modify('slow', 0, $m);
+    is(scalar $p->pull('slow', 1), 0, "a nack: not at once");
+    $m = after('slow', $_, "a backoff of $_ s");
+}
+
+# a deadline and the backoff after it, which is the next one
+
+$p->modify('slow', 1, $m);
+$m = after('slow', 1 + 2, 'after a deadline');
+$p->ack('slow', $m);
+
+# others do not wait for one that does
+
+$p->publish('topic', 'c');
+($m) = $p->pull('slow', 1);
+$p->modify('slow', 0, $m);
+$p->publish('topic', 'd');
+
+my ($next) = $p->pull('slow', 1);
+
+is(data($next), 'd', 'another one comes meanwhile');
+$p->ack('slow', $next);
+$m = after('slow', 0.5, 'the first backoff');
+$p->ack('slow', $m);
+
+# an ack during the backoff of its deadline: in time
+
+$p->publish('topic', 'e');
+($m) = $p->pull('slow', 1);
+$p->modify('slow', 1, $m);
+
+my $begin = time;
+
+wait_for { time > $begin + 1.2 };
+$p->ack('slow', $m);
+wait_for { time > $begin + 1.9 };
+is(scalar $p->pull('slow', 1), 0, 'acknowledged before it came again');
+
+# of a key the later ones wait for it
+
+$p->topic('keys');
+$p->sub('keys', 'keys', enableMessageOrdering => \1,
+        retryPolicy => { minimumBackoff => '1s', maximumBackoff => '1s' });
+$p->publish('keys', map { NgxQueues::Pubsub::keyed('k', $_) } 1 .. 3);
+$p->publish('keys', 'free');
+
+my @m = $p->pull('keys', 1);
+
+is(data(@m), '1', 'the first one of a key');
+$p->modify('keys', 0, @m);
+is(data($p->pull('keys', 10)), 'free', 'those without a key do not wait');
+$begin = time;
+@m = $p->pull('keys', 10, wait => 1);
+cmp_ok(time - $begin, '>', 0.85, 'those of the key do');
+is((split ' ', data(@m))[0], '1', 'in order');
+
+# a policy that is taken away, and one that is set
+
+$p->patch('subscriptions', 'slow', { subscription => {},
+                                     updateMask => 'retryPolicy' });
+$p->publish('topic', 'f');
+($m) = $p->pull('slow', 1);
+$p->modify('slow', 0, $m);
+$m = after('slow', 0, 'without the policy');
+$p->patch('subscriptions', 'slow', { subscription =>
+    { retryPolicy => { minimumBackoff => '1s', maximumBackoff => '1s' } },
+    updateMask => 'retryPolicy' });
+$p->modify('slow', 0, $m);
+$m = after('slow', 1, 'with another one');
+
+# {}: 10 s and 600 s
+
+$p->sub('default', 'topic', retryPolicy => {});
+is_deeply($p->get('subscriptions', 'default')->{json}{retryPolicy},
+          { minimumBackoff => '10s', maximumBackoff => '600s' },
+          'the policy that has nothing said');
+
+$s->finish;
+
+done_testing;
