@@ -66,7 +66,8 @@ sub start {
 
 sub locations {
     return 'location ' . API . '/' . BASE . '/ { return 200; } '
-           . Queen::locations() . 'location / { queues_api; }';
+           . Queen::locations() . Pubsub::locations()
+           . 'location / { queues_api; }';
 }
 
 sub server { $server }

@@ -12,6 +12,8 @@
  *     drain    n receives, and when all are in, the acknowledgements
  *     queen    n pops of the Queen API, r, and an acknowledgement of what each
  *              got, with the head a, unless there is none
+ *     pubsub   n pulls of the Pub/Sub API, r, and an acknowledgement of what
+ *              each got, with the head a
  *     park     c connections that have written r; "ready", then until EOF
  *     wake     c connections wait on queues 0000 to c - 1, one after the other
  *              is sent a message: "@@@@" in r (the receive) and a (the send)
@@ -58,6 +60,7 @@ static load_mode_t  load_modes[] = {
     { "cycle", load_cycle },
     { "drain", load_drain },
     { "queen", load_queen },
+    { "pubsub", load_pubsub },
     { "park", load_park },
     { "wake", load_wake },
     { "late", load_late },

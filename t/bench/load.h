@@ -125,6 +125,10 @@ void load_drain(void);
 
 void load_queen(void);
 
+/* load_pubsub.c */
+
+void load_pubsub(void);
+
 /* load_wait.c */
 
 void load_park(void);
