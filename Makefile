@@ -46,13 +46,21 @@ export REDIS_SERVER
 PROVE := PERL5OPT='-I$(CURDIR)/t/lib -MNgxQueues::Warnings' \
          prove -r --timer -j3 -It/lib
 
-.PHONY: all help run test valkey sanitize fuzz soak bench install clean
-.PHONY: install-build install-run install-test install-fuzz FORCE
+.PHONY: all help queuectl run test valkey sanitize fuzz soak bench install clean
+.PHONY: install-build install-cli install-run install-test install-fuzz
+.PHONY: FORCE
 
-all: $(MODULE)
+# the command line is built with the module where its libraries are there
+
+CLI_HERE := $(and $(wildcard /usr/include/curl/curl.h \
+                             /usr/include/*/curl/curl.h), \
+                  $(wildcard /usr/include/cjson/cJSON.h))
+
+all: $(MODULE) $(if $(CLI_HERE),queuectl)
 
 help:
 	@echo 'make            build/ngx_queues_module.so, for the nginx of Debian'
+	@echo 'make queuectl   build/queuectl, the command line'
 	@echo 'make run        build, and run it with a Redis of its own: PORT, RUN_DIR'
 	@echo 'make test       build, and run all tests: TESTS=FILES for some of them'
 	@echo '                REDIS_SERVER=valkey-server: on another one'
@@ -102,6 +110,27 @@ $(MODULE): $(BUILD)/objs/Makefile FORCE
 	    || { cp $(BUILD)/objs/ngx_queues_module.so $@.new && mv $@.new $@; }
 
 
+# The command line: C and three libraries, no nginx.
+
+QUEUECTL := $(BUILD)/queuectl
+
+CLI_SOURCES := $(wildcard src/cli/*.c)
+CLI_CC_OPT  := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror
+CLI_LIBS    := -lcurl -lcjson -lcrypto
+
+install-cli:
+	@t/tools/install build cli
+
+queuectl: $(QUEUECTL)
+
+$(QUEUECTL): $(CLI_SOURCES:src/cli/%.c=$(BUILD)/cli/%.o)
+	$(CC) $(LD_OPT) $^ $(CLI_LIBS) -o $@.new && mv $@.new $@
+
+$(BUILD)/cli/%.o: src/cli/%.c $(wildcard src/cli/*.h) | install-cli
+	@mkdir -p $(@D)
+	$(CC) $(CC_OPT) $(CLI_CC_OPT) -c $< -o $@
+
+
 install-run:
 	@t/tools/install run
 
@@ -110,9 +139,9 @@ run: install-run $(MODULE)
 
 
 install-test:
-	@t/tools/install test
+	@t/tools/install test cli
 
-test: install-test $(MODULE)
+test: install-test $(MODULE) queuectl
 	@TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)' \
 	    $(PROVE) $(TESTS)
 
@@ -136,16 +165,22 @@ valkey: install-test $(MODULE)
 NO_NGINX := $(wildcard t/00-*.t) t/unit.t t/fuzz.t \
             $(shell grep -l 'NgxQueues::Functions::start' t/*.t)
 
-sanitize: install-test $(SANITIZE)/nginx
+sanitize: install-test $(SANITIZE)/nginx $(SANITIZE)/queuectl
 	@rm -f $(REPORT).*
 	@TEST_NGINX_BINARY='$(SANITIZE)/nginx' NGX_QUEUES_MODULE= \
 	    NGX_QUEUES_SANITIZE='$(REPORT)' \
+	    NGX_QUEUES_CLI='$(SANITIZE)/queuectl' \
 	    ASAN_OPTIONS='detect_leaks=0:log_path=$(REPORT)' \
 	    UBSAN_OPTIONS='print_stacktrace=1:suppressions=$(CURDIR)/t/tools/ubsan.supp:log_path=$(REPORT)' \
 	    $(PROVE) $(filter-out $(NO_NGINX),$(TESTS)); result=$$?; \
 	if compgen -G '$(REPORT).*' >/dev/null; then \
 	    echo 'Sanitizer reports:'; cat $(REPORT).*; result=1; \
 	fi; exit $$result
+
+$(SANITIZE)/queuectl: $(CLI_SOURCES) $(wildcard src/cli/*.h) | install-cli
+	@mkdir -p $(SANITIZE)
+	$(CC) $(filter-out -DNGX_%,$(SANITIZE_CC_OPT)) $(CLI_CC_OPT) \
+	    $(SANITIZE_LD_OPT) $(CLI_SOURCES) $(CLI_LIBS) -o $@.new && mv $@.new $@
 
 $(SANITIZE)/nginx: $(SANITIZE)/src/objs/Makefile FORCE
 	@$(MAKE) --no-print-directory $(PARALLEL) -C $(SANITIZE)/src build

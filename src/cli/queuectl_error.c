@@ -1,0 +1,166 @@
+
+#include "queuectl_http.h"
+#include "queuectl_json.h"
+#include "queuectl_out.h"
+
+#include <string.h>
+
+
+static queuectl_exit_e queuectl_error_transport(queuectl_t *q,
+    queuectl_answer_t *a);
+static queuectl_exit_e queuectl_error_status(long status);
+static void queuectl_error_hint(queuectl_t *q, const char *code);
+
+
+static queuectl_exit_e
+queuectl_error_transport(queuectl_t *q, queuectl_answer_t *a)
+{
+    const char  *why;
+
+    why = a->message[0] ? a->message : curl_easy_strerror(a->code);
+
+    switch (a->code) {
+
+    case CURLE_PEER_FAILED_VERIFICATION:
+        queuectl_error("%s: the server is not trusted: %s\n"
+                       "Name the certificate authority of its certificate with "
+                       "--cacert FILE.", q->endpoint, why);
+        break;
+
+    case CURLE_SSL_CACERT_BADFILE:
+        queuectl_error("%s: %s\n--cacert takes a file of certificates in PEM.",
+                       q->cacert ? q->cacert : q->endpoint, why);
+        return QUEUECTL_USAGE;
+
+    case CURLE_WRITE_ERROR:
+        queuectl_error("%s: the answer is too long", q->endpoint);
+        break;
+
+    case CURLE_OPERATION_TIMEDOUT:
+        queuectl_error("%s: %s\nWhether the call was carried out is not known. "
+                       "--timeout SECONDS gives it longer.", q->endpoint, why);
+        break;
+
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST:
+        queuectl_error("%s: %s\nThe endpoint is from %s: does the server run "
+                       "there?", q->endpoint, why, q->endpoint_from);
+        break;
+
+    default:
+        queuectl_error("%s: %s", q->endpoint, why);
+        break;
+    }
+
+    return QUEUECTL_UNAVAILABLE;
+}
+
+
+static queuectl_exit_e
+queuectl_error_status(long status)
+{
+    switch (status) {
+
+    case 401:
+    case 403:
+        return QUEUECTL_AUTH;
+
+    case 404:
+        return QUEUECTL_NOT_FOUND;
+
+    case 409:
+        return QUEUECTL_CONFLICT;
+
+    case 429:
+        return QUEUECTL_UNAVAILABLE;
+    }
+
+    return status >= 500 ? QUEUECTL_UNAVAILABLE : QUEUECTL_FAILED;
+}
+
+
+static void
+queuectl_error_hint(queuectl_t *q, const char *code)
+{
+    size_t  i;
+
+    static const struct {
+        const char  *code;
+        const char  *hint;
+    } hints[] = {
+        { "queue_not_found", "queuectl queues list shows the queues of %s." },
+        { "subscription_not_found",
+          "queuectl subscriptions list shows the subscriptions of %s." },
+        { "queue_exists", "queuectl queues update changes its settings." },
+        { "subscription_exists",
+          "A queue has one; queuectl subscriptions update changes it." },
+        { "queue_in_use", "It takes the dead letters of other queues: queuectl "
+          "queues update QUEUE --no-dead-letter-queue for those." },
+    };
+
+    if (strcmp(code, "unauthenticated") == 0) {
+        if (q->key) {
+            queuectl_error("The server does not know the key of %s.",
+                           q->key_from);
+        } else {
+            queuectl_error("Give a key with QUEUES_KEY, --key-file FILE or "
+                           "queuectl config set key.");
+        }
+
+        return;
+    }
+
+    if (strcmp(code, "permission_denied") == 0) {
+        queuectl_error("The key is from %s.", q->key_from ? q->key_from
+                                              : "nowhere: there is none");
+        return;
+    }
+
+    for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+        if (strcmp(hints[i].code, code) == 0) {
+            queuectl_error(hints[i].hint, q->project);
+        }
+    }
+}
+
+
+queuectl_exit_e
+queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a)
+{
+    queuectl_buf_t  code, message, field;
+
+    if (queuectl_interrupts()) {
+        return QUEUECTL_INTERRUPTED;
+    }
+
+    if (a->code != CURLE_OK) {
+        return queuectl_error_transport(q, a);
+    }
+
+    memset(&code, 0, sizeof(queuectl_buf_t));
+    memset(&message, 0, sizeof(queuectl_buf_t));
+    memset(&field, 0, sizeof(queuectl_buf_t));
+
+    if (queuectl_json_member_text(a->json, "error", &code)
+        && queuectl_json_member_text(a->json, "message", &message)
+        && code.len && message.len)
+    {
+        queuectl_json_member_text(a->json, "field", &field);
+
+        queuectl_error("%s (%s%s%s, %ld)", message.data, code.data,
+                       field.len ? " in " : "", field.len ? field.data : "",
+                       a->status);
+        queuectl_error_hint(q, code.data);
+
+    } else {
+        queuectl_error("%s answers %ld, and not as the Queues API does.\n"
+                       "The endpoint is from %s: is it the right one?",
+                       q->endpoint, a->status, q->endpoint_from);
+    }
+
+    queuectl_buf_free(&code);
+    queuectl_buf_free(&message);
+    queuectl_buf_free(&field);
+
+    return queuectl_error_status(a->status);
+}

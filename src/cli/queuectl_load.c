@@ -1,0 +1,346 @@
+
+/* A file of lines, in batches; after a failure it is known which line it was. */
+
+#include "queuectl_json.h"
+#include "queuectl_out.h"
+#include "queuectl_send.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+
+#define QUEUECTL_LOAD_BATCH  10
+
+/* nginx' own client_max_body_size is 1m: a batch stays below it */
+
+#define QUEUECTL_LOAD_BYTES  (768 * 1024)
+
+
+typedef struct {
+    queuectl_buf_t       path;
+    queuectl_buf_t       objects[QUEUECTL_LOAD_BATCH];
+    long long            lines[QUEUECTL_LOAD_BATCH];
+    size_t               n;
+    size_t               bytes;
+    long long            line;          /* the one that was read last */
+    long long            next;          /* the first that is not stored */
+    long long            sent;
+    long long            failed;
+    long long            read;          /* bytes of the file */
+    queuectl_progress_t  progress;
+} queuectl_load_t;
+
+
+static queuectl_exit_e queuectl_load_line(queuectl_t *q, queuectl_load_t *l,
+    queuectl_span_t line);
+static queuectl_exit_e queuectl_load_send(queuectl_t *q, queuectl_load_t *l);
+static void queuectl_load_write(queuectl_load_t *l, queuectl_buf_t *body);
+static size_t queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a);
+static queuectl_exit_e queuectl_load_failed(queuectl_t *q, queuectl_load_t *l,
+    queuectl_answer_t *a);
+static void queuectl_load_drop(queuectl_load_t *l, size_t i);
+static void queuectl_load_end(queuectl_t *q, queuectl_load_t *l,
+    queuectl_exit_e rc);
+
+
+queuectl_exit_e
+queuectl_load(queuectl_t *q, FILE *f)
+{
+    size_t            i, size;
+    char             *line;
+    ssize_t           len;
+    long long         start;
+    struct stat       st;
+    queuectl_load_t   l;
+    queuectl_exit_e   rc;
+    queuectl_span_t   span;
+
+    memset(&l, 0, sizeof(queuectl_load_t));
+    queuectl_path(q, &l.path, "queues", q->arguments[0], "/messages");
+
+    queuectl_progress_init(q, &l.progress, "messages",
+        fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0);
+
+    line = NULL;
+    size = 0;
+    rc = QUEUECTL_OK;
+    start = queuectl_number(q, "start-line", 1);
+    l.next = start;
+
+    while (rc == QUEUECTL_OK && (len = getline(&line, &size, f)) > 0) {
+        l.line++;
+        l.read += len;
+
+        span.data = line;
+        span.len = line[len - 1] == '\n' ? len - 1 : len;
+
+        if (l.line < start || span.len == 0) {
+            continue;
+        }
+
+        rc = queuectl_load_line(q, &l, span);
+
+        if (queuectl_interrupts()) {
+            rc = QUEUECTL_INTERRUPTED;
+        }
+    }
+
+    if (rc == QUEUECTL_OK && ferror(f)) {
+        queuectl_error("cannot read: %s", strerror(errno));
+        rc = QUEUECTL_FAILED;
+    }
+
+    if (rc == QUEUECTL_OK && l.n) {
+        rc = queuectl_load_send(q, &l);
+    }
+
+    if (rc == QUEUECTL_OK && l.failed) {
+        rc = QUEUECTL_FAILED;
+    }
+
+    queuectl_load_end(q, &l, rc);
+
+    for (i = 0; i < QUEUECTL_LOAD_BATCH; i++) {
+        queuectl_buf_free(&l.objects[i]);
+    }
+
+    queuectl_buf_free(&l.path);
+    free(line);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_load_line(queuectl_t *q, queuectl_load_t *l, queuectl_span_t line)
+{
+    queuectl_buf_t   object;
+    queuectl_exit_e  rc;
+
+    memset(&object, 0, sizeof(queuectl_buf_t));
+
+    rc = queuectl_given(q, "jsonl") ? queuectl_send_line(line, &object)
+         : queuectl_send_object(q, line, &object);
+
+    if (rc != QUEUECTL_OK) {
+        queuectl_buf_free(&object);
+
+        if (rc == QUEUECTL_USAGE) {
+            return rc;
+        }
+
+        queuectl_error("line %lld was not sent", l->line);
+        l->failed++;
+
+        if (queuectl_given(q, "keep-going")) {
+            return QUEUECTL_OK;
+        }
+
+        /* those before it are, so that one may go on with it */
+
+        rc = l->n ? queuectl_load_send(q, l) : QUEUECTL_OK;
+        l->next = l->line;
+
+        return rc ? rc : QUEUECTL_FAILED;
+    }
+
+    if (l->n && l->bytes + object.len > QUEUECTL_LOAD_BYTES) {
+        rc = queuectl_load_send(q, l);
+
+        if (rc != QUEUECTL_OK) {
+            queuectl_buf_free(&object);
+            return rc;
+        }
+    }
+
+    queuectl_buf_free(&l->objects[l->n]);
+
+    l->objects[l->n] = object;
+    l->lines[l->n++] = l->line;
+    l->bytes += object.len;
+
+    return l->n == QUEUECTL_LOAD_BATCH ? queuectl_load_send(q, l) : QUEUECTL_OK;
+}
+
+
+static void
+queuectl_load_write(queuectl_load_t *l, queuectl_buf_t *body)
+{
+    size_t  i;
+
+    queuectl_buf_clear(body);
+    queuectl_buf_text(body, "{\"messages\":[");
+
+    for (i = 0; i < l->n; i++) {
+        queuectl_buf_text(body, i ? "," : "");
+        queuectl_buf_add(body, l->objects[i].data, l->objects[i].len);
+    }
+
+    queuectl_buf_text(body, "]}");
+}
+
+
+/* sends the batch; with --keep-going also what is left of it without a line */
+
+static queuectl_exit_e
+queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
+{
+    queuectl_buf_t      body;
+    queuectl_exit_e     rc;
+    queuectl_answer_t   a;
+    queuectl_request_t  r;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    memset(&r, 0, sizeof(queuectl_request_t));
+
+    r.method = "POST";
+    r.path = l->path.data;
+    r.patient = 1;
+
+    rc = QUEUECTL_OK;
+
+    while (rc == QUEUECTL_OK && l->n) {
+        queuectl_load_write(l, &body);
+        r.body = queuectl_buf_span(&body);
+
+        rc = queuectl_http_send(q, &r, &a);
+
+        if (rc == QUEUECTL_OK) {
+            if (q->json) {
+                queuectl_send_print(q, &a);
+            }
+
+            l->sent += l->n;
+            l->next = l->lines[l->n - 1] + 1;
+            l->n = 0;
+
+        } else {
+            rc = queuectl_load_failed(q, l, &a);
+        }
+
+        queuectl_http_free(&a);
+    }
+
+    l->bytes = 0;
+    queuectl_buf_free(&body);
+    queuectl_progress(&l->progress, l->read, l->sent);
+
+    return rc;
+}
+
+
+/* which one of the batch it is, by "messages[3].body", or their number */
+
+static size_t
+queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a)
+{
+    size_t          i;
+    unsigned long   at;
+    char           *end;
+    queuectl_buf_t  field;
+
+    static const char  before[] = "messages[";
+
+    i = l->n;
+    memset(&field, 0, sizeof(queuectl_buf_t));
+
+    if (a->status == 400 && queuectl_json_member_text(a->json, "field", &field)
+        && field.len > sizeof(before)
+        && memcmp(field.data, before, sizeof(before) - 1) == 0)
+    {
+        at = strtoul(field.data + sizeof(before) - 1, &end, 10);
+
+        if (*end == ']' && at < l->n) {
+            i = at;
+        }
+    }
+
+    queuectl_buf_free(&field);
+
+    return i;
+}
+
+
+static queuectl_exit_e
+queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, queuectl_answer_t *a)
+{
+    size_t           i;
+    queuectl_exit_e  rc;
+
+    rc = queuectl_http_failed(q, a);
+    i = queuectl_load_blamed(l, a);
+
+    /* the line itself, where the batch is one line and is refused as such */
+
+    if (i == l->n && l->n == 1 && (a->status == 400 || a->status == 413)) {
+        i = 0;
+    }
+
+    if (i < l->n) {
+        queuectl_error("line %lld was refused", l->lines[i]);
+        l->failed++;
+
+        if (queuectl_given(q, "keep-going")) {
+            queuectl_load_drop(l, i);
+            return QUEUECTL_OK;
+        }
+
+        return rc;
+    }
+
+    /* no answer, or none that says whether they were stored */
+
+    if ((rc == QUEUECTL_UNAVAILABLE || rc == QUEUECTL_INTERRUPTED)
+        && a->status != 429 && a->code != CURLE_COULDNT_CONNECT)
+    {
+        queuectl_error("lines %lld to %lld may have been stored, or not",
+                       l->lines[0], l->lines[l->n - 1]);
+    }
+
+    return rc;
+}
+
+
+static void
+queuectl_load_drop(queuectl_load_t *l, size_t i)
+{
+    queuectl_buf_free(&l->objects[i]);
+    l->n--;
+
+    for ( /* void */ ; i < l->n; i++) {
+        l->objects[i] = l->objects[i + 1];
+        l->lines[i] = l->lines[i + 1];
+    }
+
+    memset(&l->objects[l->n], 0, sizeof(queuectl_buf_t));
+}
+
+
+static void
+queuectl_load_end(queuectl_t *q, queuectl_load_t *l, queuectl_exit_e rc)
+{
+    queuectl_progress_end(&l->progress);
+
+    if (rc == QUEUECTL_OK || queuectl_given(q, "keep-going")) {
+        queuectl_note(q, "%lld %s sent, %lld %s refused", l->sent,
+                      l->sent == 1 ? "message" : "messages", l->failed,
+                      l->failed == 1 ? "line" : "lines");
+    }
+
+    if (rc == QUEUECTL_OK || rc == QUEUECTL_USAGE
+        || (rc == QUEUECTL_FAILED && queuectl_given(q, "keep-going")))
+    {
+        return;
+    }
+
+    if (l->sent == 0) {
+        queuectl_error("nothing was sent");
+
+    } else {
+        queuectl_error("%lld %s sent; go on with --start-line %lld", l->sent,
+                       l->sent == 1 ? "message" : "messages",
+                       l->n ? l->lines[0] : l->next);
+    }
+}

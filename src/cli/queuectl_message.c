@@ -1,0 +1,161 @@
+
+#include "queuectl_message.h"
+#include "queuectl_json.h"
+#include "queuectl_out.h"
+
+#include <string.h>
+
+
+#define QUEUECTL_MESSAGE_INDENT  "             "
+
+
+static queuectl_exit_e queuectl_message_raw(queuectl_span_t message);
+static void queuectl_message_field(queuectl_t *q, const char *label,
+    queuectl_buf_t *text);
+static void queuectl_message_attributes(queuectl_t *q, queuectl_span_t message);
+static void queuectl_message_body(queuectl_t *q, queuectl_span_t message);
+
+
+queuectl_exit_e
+queuectl_message_print(queuectl_t *q, queuectl_span_t message)
+{
+    size_t           i;
+    long long        count;
+    queuectl_buf_t   text;
+
+    static const struct {
+        const char  *name;
+        const char  *label;
+    } fields[] = {
+        { "messageId", "Message" },
+        { "sentAt", "Sent" },
+        { "groupId", "Group" },
+        { "seq", "Sequence" },
+        { "receiptHandle", "Handle" },
+    };
+
+    if (q->json) {
+        queuectl_out_json(message);
+        return QUEUECTL_OK;
+    }
+
+    if (queuectl_given(q, "raw")) {
+        return queuectl_message_raw(message);
+    }
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        queuectl_buf_clear(&text);
+
+        if (queuectl_json_member_text(message, fields[i].name, &text)) {
+            queuectl_message_field(q, fields[i].label, &text);
+        }
+    }
+
+    if (queuectl_json_member_number(message, "receiveCount", &count)) {
+        queuectl_buf_clear(&text);
+        queuectl_buf_print(&text, "%lld", count);
+        queuectl_message_field(q, "Received", &text);
+    }
+
+    queuectl_buf_free(&text);
+
+    queuectl_message_attributes(q, message);
+    queuectl_message_body(q, message);
+    putchar('\n');
+
+    return QUEUECTL_OK;
+}
+
+
+static queuectl_exit_e
+queuectl_message_raw(queuectl_span_t message)
+{
+    queuectl_buf_t  body;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+
+    if (!queuectl_json_member_text(message, "body", &body)) {
+        queuectl_error("the answer has a message without a body");
+        return QUEUECTL_FAILED;
+    }
+
+    queuectl_buf_text(&body, "\n");
+    fwrite(body.data, 1, body.len, stdout);
+    queuectl_buf_free(&body);
+
+    return QUEUECTL_OK;
+}
+
+
+static void
+queuectl_message_field(queuectl_t *q, const char *label, queuectl_buf_t *text)
+{
+    queuectl_buf_t  safe;
+
+    memset(&safe, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_safe(&safe, queuectl_buf_span(text), 0);
+
+    printf("%s%-11s%s  %s\n", q->colour ? "\033[1m" : "", label,
+           q->colour ? "\033[0m" : "", safe.len ? safe.data : "");
+
+    queuectl_buf_free(&safe);
+}
+
+
+static void
+queuectl_message_attributes(queuectl_t *q, queuectl_span_t message)
+{
+    queuectl_buf_t   text;
+    queuectl_span_t  attributes, name, value;
+
+    if (!queuectl_json_member(message, "attributes", &attributes)) {
+        return;
+    }
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+    name.data = NULL;
+
+    while (queuectl_json_next_member(attributes, &name, &value)) {
+        queuectl_buf_clear(&text);
+        queuectl_json_text(name, &text);
+        queuectl_buf_text(&text, "=");
+        queuectl_json_text(value, &text);
+        queuectl_message_field(q, "Attribute", &text);
+    }
+
+    queuectl_buf_free(&text);
+}
+
+
+/* its lines stay lines, below each other */
+
+static void
+queuectl_message_body(queuectl_t *q, queuectl_span_t message)
+{
+    char            *line, *end;
+    queuectl_buf_t   body, safe;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    memset(&safe, 0, sizeof(queuectl_buf_t));
+
+    queuectl_json_member_text(message, "body", &body);
+    queuectl_buf_text(&safe, "");
+    queuectl_buf_safe(&safe, queuectl_buf_span(&body), 1);
+
+    printf("%s%-11s%s  ", q->colour ? "\033[1m" : "", "Body",
+           q->colour ? "\033[0m" : "");
+
+    line = safe.data;
+
+    while ((end = strchr(line, '\n')) != NULL) {
+        printf("%.*s\n%s", (int) (end - line), line, QUEUECTL_MESSAGE_INDENT);
+        line = end + 1;
+    }
+
+    printf("%s\n", line);
+
+    queuectl_buf_free(&body);
+    queuectl_buf_free(&safe);
+}

@@ -1,0 +1,35 @@
+
+/* Messages, and what is done with their handles. */
+
+#ifndef QUEUECTL_MESSAGE_H_INCLUDED_
+#define QUEUECTL_MESSAGE_H_INCLUDED_
+
+
+#include "queuectl.h"
+#include "queuectl_text.h"
+
+
+/*
+ * On stdout: as JSON, its body alone (--raw), or for people. The body is never
+ * printed anew by a library: as JSON it is what the server sent, byte for byte.
+ */
+
+queuectl_exit_e queuectl_message_print(queuectl_t *q, queuectl_span_t message);
+
+
+/* handles as JSON strings */
+
+typedef struct {
+    char       **handles;
+    size_t       n;
+    size_t       size;
+    long long    seconds;               /* new visibility; -1: acknowledge */
+    int          shown;                 /* results go to stdout */
+} queuectl_receipts_t;
+
+void queuectl_receipts_add(queuectl_receipts_t *rs, queuectl_span_t json);
+queuectl_exit_e queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs);
+void queuectl_receipts_free(queuectl_receipts_t *rs);
+
+
+#endif /* QUEUECTL_MESSAGE_H_INCLUDED_ */

@@ -1,0 +1,137 @@
+
+#include "queuectl_http.h"
+#include "queuectl_json.h"
+#include "queuectl_out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+
+static queuectl_exit_e queuectl_list_page(queuectl_t *q, const char *kind,
+    queuectl_answer_t *a, queuectl_buf_t *token, queuectl_item_pt handler,
+    void *data);
+
+
+void
+queuectl_path(queuectl_t *q, queuectl_buf_t *path, const char *kind,
+    const char *name, const char *rest)
+{
+    char        *organization;
+    const char  *slash;
+
+    slash = strchr(q->project, '/');
+    organization = queuectl_copy(q->project, slash - q->project);
+
+    queuectl_buf_text(path, "/v1/organizations/");
+    queuectl_buf_url(path, organization);
+    queuectl_buf_text(path, "/projects/");
+    queuectl_buf_url(path, slash + 1);
+    queuectl_buf_print(path, "/%s", kind);
+
+    if (name) {
+        queuectl_buf_text(path, "/");
+        queuectl_buf_url(path, name);
+    }
+
+    queuectl_buf_text(path, rest);
+
+    free(organization);
+}
+
+
+void
+queuectl_path_query(queuectl_buf_t *path, const char *name, const char *value)
+{
+    if (value == NULL) {
+        return;
+    }
+
+    queuectl_buf_print(path, "%c%s=", strchr(path->data, '?') ? '&' : '?',
+                       name);
+    queuectl_buf_url(path, value);
+}
+
+
+static queuectl_exit_e
+queuectl_list_page(queuectl_t *q, const char *kind, queuectl_answer_t *a,
+    queuectl_buf_t *token, queuectl_item_pt handler, void *data)
+{
+    queuectl_exit_e  rc;
+    queuectl_buf_t   next;
+    queuectl_span_t  items, item;
+
+    if (!queuectl_json_member(a->json, kind, &items)) {
+        queuectl_error("the answer has no %s", kind);
+        return QUEUECTL_FAILED;
+    }
+
+    item.data = NULL;
+
+    while (queuectl_json_next(items, &item)) {
+        rc = handler(q, item, data);
+
+        if (rc != QUEUECTL_OK) {
+            return rc;
+        }
+    }
+
+    memset(&next, 0, sizeof(queuectl_buf_t));
+    queuectl_json_member_text(a->json, "nextPageToken", &next);
+
+    /* the same page again would have no end */
+
+    if (next.len && token->len == next.len
+        && memcmp(next.data, token->data, next.len) == 0)
+    {
+        queuectl_error("the server names the same page twice");
+        queuectl_buf_free(&next);
+        return QUEUECTL_FAILED;
+    }
+
+    queuectl_buf_free(token);
+    *token = next;
+
+    return QUEUECTL_OK;
+}
+
+
+queuectl_exit_e
+queuectl_list(queuectl_t *q, const char *kind, const char *filter,
+    const char *value, queuectl_item_pt handler, void *data)
+{
+    queuectl_buf_t      path, token;
+    queuectl_exit_e     rc;
+    queuectl_answer_t   a;
+    queuectl_request_t  r;
+
+    memset(&path, 0, sizeof(queuectl_buf_t));
+    memset(&token, 0, sizeof(queuectl_buf_t));
+    memset(&r, 0, sizeof(queuectl_request_t));
+
+    do {
+        queuectl_buf_clear(&path);
+        queuectl_path(q, &path, kind, NULL, "?pageSize=100");
+        queuectl_path_query(&path, filter, value);
+
+        if (token.len) {
+            queuectl_path_query(&path, "pageToken", token.data);
+        }
+
+        r.method = "GET";
+        r.path = path.data;
+
+        rc = queuectl_http_call(q, &r, &a);
+
+        if (rc == QUEUECTL_OK) {
+            rc = queuectl_list_page(q, kind, &a, &token, handler, data);
+        }
+
+        queuectl_http_free(&a);
+
+    } while (rc == QUEUECTL_OK && token.len);
+
+    queuectl_buf_free(&path);
+    queuectl_buf_free(&token);
+
+    return rc;
+}

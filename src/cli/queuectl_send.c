@@ -1,0 +1,450 @@
+
+#include "queuectl_send.h"
+#include "queuectl_json.h"
+#include "queuectl_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+
+static queuectl_exit_e queuectl_send(queuectl_t *q);
+static queuectl_exit_e queuectl_send_flags(queuectl_t *q);
+static queuectl_exit_e queuectl_send_read(FILE *f, queuectl_buf_t *body);
+static queuectl_exit_e queuectl_send_one(queuectl_t *q, queuectl_span_t body);
+static queuectl_exit_e queuectl_send_attributes(queuectl_t *q,
+    queuectl_buf_t *object);
+static void queuectl_send_line_attributes(queuectl_span_t attributes,
+    queuectl_buf_t *object);
+
+
+static const queuectl_flag_t  queuectl_send_table[] = {
+    { "file", 'f', QUEUECTL_TEXT, "FILE",
+      "take the body, or with --lines all of them, from a file; \"-\": stdin" },
+    { "lines", 'l', QUEUECTL_SWITCH, NULL,
+      "each line is a body; empty ones are passed over" },
+    { "jsonl", 0, QUEUECTL_SWITCH, NULL,
+      "each line is a message as receive --json prints it" },
+    { "attribute", 'a', QUEUECTL_TEXT, "NAME=VALUE",
+      "an attribute; may be given several times" },
+    { "delay", 'd', QUEUECTL_SECONDS, "TIME", "visible only then" },
+    { "group", 'g', QUEUECTL_TEXT, "GROUP", "FIFO queues: the group" },
+    { "deduplication-id", 0, QUEUECTL_TEXT, "ID",
+      "FIFO queues: the same one within 5 minutes is stored once" },
+    { "start-line", 0, QUEUECTL_NUMBER, "N",
+      "go on with that line of the file" },
+    { "keep-going", 0, QUEUECTL_SWITCH, NULL,
+      "pass over lines that are refused" },
+    { NULL, 0, 0, NULL, NULL }
+};
+
+
+const queuectl_command_t  queuectl_send_commands[] = {
+    { NULL, "send", "QUEUE [BODY]", 1, 2, QUEUECTL_API,
+      "Send a message, or one for each line of a file",
+      "Without BODY and --file the body is stdin, all of it, byte for byte; it "
+      "is text\nin UTF-8. Files of lines go in batches of ten, and wait where "
+      "the server asks\nfor it (429, 503). After a 503 a batch may have been "
+      "stored: on queues without\ndeduplication some lines may be there twice."
+      "\n\n"
+      "  queuectl send orders '{\"orderId\": 1}' --attribute source=shop\n"
+      "  queuectl send orders --file order.json\n"
+      "  queuectl send orders --file orders.txt --lines\n"
+      "  queuectl send payments '10 EUR' --group account-7 "
+      "--deduplication-id p-1\n",
+      queuectl_send_table, queuectl_send },
+
+    { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
+};
+
+
+static queuectl_exit_e
+queuectl_send(queuectl_t *q)
+{
+    FILE             *f;
+    const char       *file;
+    queuectl_buf_t    body;
+    queuectl_span_t   span;
+    queuectl_exit_e   rc;
+
+    rc = queuectl_send_flags(q);
+
+    if (rc != QUEUECTL_OK) {
+        return rc;
+    }
+
+    if (q->narguments == 2) {
+        span.data = q->arguments[1];
+        span.len = strlen(span.data);
+
+        return queuectl_send_one(q, span);
+    }
+
+    file = queuectl_text(q, "file");
+
+    if (file && strcmp(file, "-") != 0) {
+        f = fopen(file, "re");
+
+        if (f == NULL) {
+            queuectl_error("%s: %s", file, strerror(errno));
+            return QUEUECTL_FAILED;
+        }
+
+    } else {
+        f = stdin;
+
+        if (isatty(STDIN_FILENO)) {
+            queuectl_note(q, "reading from the terminal, to Ctrl-D");
+        }
+    }
+
+    if (queuectl_given(q, "lines") || queuectl_given(q, "jsonl")) {
+        rc = queuectl_load(q, f);
+
+    } else {
+        memset(&body, 0, sizeof(queuectl_buf_t));
+        rc = queuectl_send_read(f, &body);
+
+        if (rc == QUEUECTL_OK) {
+            rc = queuectl_send_one(q, queuectl_buf_span(&body));
+        }
+
+        queuectl_buf_free(&body);
+    }
+
+    if (f != stdin) {
+        fclose(f);
+    }
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_send_flags(queuectl_t *q)
+{
+    int     lines;
+    size_t  i;
+
+    static const char *const  single[] = { "deduplication-id", NULL };
+    static const char *const  jsonl[] = { "attribute", "delay", "group",
+                                          "lines", "deduplication-id", NULL };
+    static const char *const  many[] = { "start-line", "keep-going", NULL };
+
+    lines = queuectl_given(q, "lines") || queuectl_given(q, "jsonl");
+
+    if (q->narguments == 2 && (lines || queuectl_given(q, "file"))) {
+        return queuectl_usage(q, "a body and %s are one too many",
+                              lines ? "lines" : "a file");
+    }
+
+    for (i = 0; lines && single[i]; i++) {
+        if (queuectl_given(q, single[i])) {
+            return queuectl_usage(q, "--%s is of one message, not of lines",
+                                  single[i]);
+        }
+    }
+
+    for (i = 0; queuectl_given(q, "jsonl") && jsonl[i]; i++) {
+        if (queuectl_given(q, jsonl[i])) {
+            return queuectl_usage(q, "--jsonl and --%s are one too many",
+                                  jsonl[i]);
+        }
+    }
+
+    for (i = 0; !lines && many[i]; i++) {
+        if (queuectl_given(q, many[i])) {
+            return queuectl_usage(q, "--%s is for --lines and --jsonl",
+                                  many[i]);
+        }
+    }
+
+    return QUEUECTL_OK;
+}
+
+
+static queuectl_exit_e
+queuectl_send_read(FILE *f, queuectl_buf_t *body)
+{
+    char    part[65536];
+    size_t  n;
+
+    do {
+        n = fread(part, 1, sizeof(part), f);
+        queuectl_buf_add(body, part, n);
+    } while (n == sizeof(part));
+
+    if (ferror(f)) {
+        queuectl_error("cannot read: %s", strerror(errno));
+        return queuectl_interrupts() ? QUEUECTL_INTERRUPTED : QUEUECTL_FAILED;
+    }
+
+    return QUEUECTL_OK;
+}
+
+
+static queuectl_exit_e
+queuectl_send_one(queuectl_t *q, queuectl_span_t body)
+{
+    queuectl_buf_t      object, path;
+    queuectl_exit_e     rc;
+    queuectl_answer_t   a;
+    queuectl_request_t  r;
+
+    if (body.len == 0) {
+        queuectl_error("there is no body: a message has one character at "
+                       "least");
+        return QUEUECTL_USAGE;
+    }
+
+    memset(&object, 0, sizeof(queuectl_buf_t));
+    rc = queuectl_send_object(q, body, &object);
+
+    if (rc != QUEUECTL_OK) {
+        queuectl_buf_free(&object);
+        return rc;
+    }
+
+    memset(&path, 0, sizeof(queuectl_buf_t));
+    queuectl_path(q, &path, "queues", q->arguments[0], "/messages");
+
+    memset(&r, 0, sizeof(queuectl_request_t));
+    r.method = "POST";
+    r.path = path.data;
+    r.body = queuectl_buf_span(&object);
+
+    rc = queuectl_http_call(q, &r, &a);
+
+    if (rc == QUEUECTL_OK) {
+        queuectl_send_print(q, &a);
+    }
+
+    queuectl_http_free(&a);
+    queuectl_buf_free(&object);
+    queuectl_buf_free(&path);
+
+    return rc;
+}
+
+
+queuectl_exit_e
+queuectl_send_object(queuectl_t *q, queuectl_span_t body,
+    queuectl_buf_t *object)
+{
+    size_t           i, bad;
+    const char      *text;
+
+    static const struct {
+        const char  *flag;
+        const char  *member;
+    } texts[] = {
+        { "group", "groupId" },
+        { "deduplication-id", "deduplicationId" },
+    };
+
+    queuectl_buf_text(object, "{\"body\":");
+
+    if (queuectl_buf_json(object, body, &bad) == -1) {
+        queuectl_error("byte %zu of the body is not UTF-8: bodies are text. "
+                       "base64 makes text of anything", bad + 1);
+        return QUEUECTL_FAILED;
+    }
+
+    if (queuectl_given(q, "delay")) {
+        queuectl_buf_member_number(object, "delaySeconds",
+                                   queuectl_number(q, "delay", 0));
+    }
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        text = queuectl_text(q, texts[i].flag);
+
+        if (text && queuectl_buf_member_text(object, texts[i].member, text)
+                    == -1)
+        {
+            return queuectl_usage(q, "--%s is not UTF-8", texts[i].flag);
+        }
+    }
+
+    return queuectl_send_attributes(q, object);
+}
+
+
+static queuectl_exit_e
+queuectl_send_attributes(queuectl_t *q, queuectl_buf_t *object)
+{
+    int                any;
+    size_t             i, bad;
+    const char        *value;
+    queuectl_span_t    span;
+    queuectl_given_t  *given;
+
+    any = 0;
+
+    for (i = 0; i < q->ngiven; i++) {
+        given = &q->given[i];
+
+        if (strcmp(given->flag->name, "attribute") != 0) {
+            continue;
+        }
+
+        value = strchr(given->text, '=');
+
+        if (value == NULL || value == given->text) {
+            return queuectl_usage(q, "--attribute %s: it is NAME=VALUE",
+                                  given->text);
+        }
+
+        queuectl_buf_text(object, any ? "," : ",\"attributes\":{");
+        any = 1;
+
+        span.data = given->text;
+        span.len = value - given->text;
+
+        if (queuectl_buf_json(object, span, &bad) == -1) {
+            return queuectl_usage(q, "--attribute is not UTF-8");
+        }
+
+        queuectl_buf_text(object, ":");
+        span.data = value + 1;
+        span.len = strlen(span.data);
+
+        if (queuectl_buf_json(object, span, &bad) == -1) {
+            return queuectl_usage(q, "--attribute is not UTF-8");
+        }
+    }
+
+    queuectl_buf_text(object, any ? "}}" : "}");
+
+    return QUEUECTL_OK;
+}
+
+
+/* what a send takes of a message that was received: its bytes, not their copy */
+
+queuectl_exit_e
+queuectl_send_line(queuectl_span_t line, queuectl_buf_t *object)
+{
+    size_t           i;
+    queuectl_span_t  value, span;
+
+    static const char *const  members[] = { "delaySeconds", "groupId",
+                                            "deduplicationId" };
+
+    if (queuectl_json_check(line) == -1) {
+        queuectl_error("that is not JSON");
+        return QUEUECTL_FAILED;
+    }
+
+    value = queuectl_json_value(line);
+
+    if (!queuectl_json_member(value, "body", &span)) {
+        queuectl_error("that is no message: it has no body");
+        return QUEUECTL_FAILED;
+    }
+
+    queuectl_buf_text(object, "{\"body\":");
+    queuectl_buf_add(object, span.data, span.len);
+
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (queuectl_json_member(value, members[i], &span)) {
+            queuectl_buf_member(object, members[i]);
+            queuectl_buf_add(object, span.data, span.len);
+        }
+    }
+
+    if (queuectl_json_member(value, "attributes", &span)) {
+        queuectl_buf_member(object, "attributes");
+        queuectl_send_line_attributes(span, object);
+    }
+
+    queuectl_buf_text(object, "}");
+
+    return QUEUECTL_OK;
+}
+
+
+/* those that the server gives to dead letters are not for senders */
+
+static void
+queuectl_send_line_attributes(queuectl_span_t attributes,
+    queuectl_buf_t *object)
+{
+    int              any;
+    queuectl_buf_t   text;
+    queuectl_span_t  name, value;
+
+    if (!queuectl_json_is_object(attributes)) {
+        queuectl_buf_add(object, attributes.data, attributes.len);
+        return;
+    }
+
+    any = 0;
+    name.data = NULL;
+    memset(&text, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_text(object, "{");
+
+    while (queuectl_json_next_member(attributes, &name, &value)) {
+        queuectl_buf_clear(&text);
+        queuectl_json_text(name, &text);
+
+        if (text.len && strncasecmp(text.data, "ezgh.", 5) == 0) {
+            continue;
+        }
+
+        queuectl_buf_text(object, any ? "," : "");
+        queuectl_buf_add(object, name.data, name.len);
+        queuectl_buf_text(object, ":");
+        queuectl_buf_add(object, value.data, value.len);
+        any = 1;
+    }
+
+    queuectl_buf_text(object, "}");
+    queuectl_buf_free(&text);
+}
+
+
+void
+queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
+{
+    queuectl_buf_t   text, line;
+    queuectl_span_t  messages, message, flag;
+
+    if (!queuectl_json_member(a->json, "messages", &messages)) {
+        return;
+    }
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+    memset(&line, 0, sizeof(queuectl_buf_t));
+    message.data = NULL;
+
+    while (queuectl_json_next(messages, &message)) {
+
+        if (q->json) {
+            queuectl_out_json(message);
+            continue;
+        }
+
+        queuectl_buf_clear(&text);
+        queuectl_buf_text(&text, "sent ");
+        queuectl_json_member_text(message, "messageId", &text);
+
+        if (queuectl_json_member(message, "seq", &flag)) {
+            queuectl_buf_text(&text, ", sequence ");
+            queuectl_json_text(flag, &text);
+        }
+
+        if (queuectl_json_member(message, "duplicate", &flag)
+            && flag.len == 4)
+        {
+            queuectl_buf_text(&text, ", a duplicate: it was there before");
+        }
+
+        queuectl_buf_clear(&line);
+        queuectl_buf_safe(&line, queuectl_buf_span(&text), 0);
+        printf("%s\n", line.data);
+    }
+
+    queuectl_buf_free(&text);
+    queuectl_buf_free(&line);
+}

@@ -1,0 +1,113 @@
+
+/* A queue, for people. */
+
+#include "queuectl_out.h"
+#include "queuectl_queues.h"
+
+
+static void queuectl_show_counts(queuectl_table_t *t, const cJSON *counts);
+
+
+queuectl_exit_e
+queuectl_queue_show(queuectl_t *q, queuectl_span_t span)
+{
+    size_t             i;
+    cJSON             *queue;
+    const cJSON       *item;
+    queuectl_table_t   t;
+
+    static const struct {
+        const char  *member;
+        const char  *label;
+    } times[] = {
+        { "visibilityTimeoutSeconds", "Visibility timeout" },
+        { "receiveWaitSeconds", "Receive wait" },
+        { "retentionSeconds", "Retention" },
+        { "delaySeconds", "Delay" },
+    };
+
+    if (q->json) {
+        queuectl_out_json(span);
+        return QUEUECTL_OK;
+    }
+
+    queue = cJSON_ParseWithLength(span.data, span.len);
+    queuectl_table_init(&t, NULL, 2);
+
+    queuectl_table_add(&t, "Name");
+    queuectl_table_add(&t, queuectl_shown(queue, "name"));
+    queuectl_table_add(&t, "Ids");
+    queuectl_table_print_cell(&t, "%s, %s", queuectl_shown(queue, "queue"),
+                              queuectl_shown(queue, "queueId"));
+    queuectl_table_add(&t, "Kind");
+    queuectl_table_add(&t, queuectl_shown(queue, "kind"));
+
+    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        queuectl_table_add(&t, times[i].label);
+        queuectl_table_seconds(&t,
+                               queuectl_shown_number(queue, times[i].member));
+    }
+
+    queuectl_table_add(&t, "Largest message");
+    queuectl_table_print_cell(&t, "%lld bytes",
+        queuectl_shown_number(queue, "maxMessageBytes"));
+
+    item = cJSON_GetObjectItemCaseSensitive(queue, "contentBasedDeduplication");
+
+    if (cJSON_IsTrue(item)) {
+        queuectl_table_add(&t, "Deduplication");
+        queuectl_table_add(&t, "by content");
+    }
+
+    item = cJSON_GetObjectItemCaseSensitive(queue, "redrivePolicy");
+
+    if (cJSON_IsObject(item)) {
+        queuectl_table_add(&t, "Dead letters");
+        queuectl_table_print_cell(&t, "to %s after %lld receives",
+            queuectl_shown(item, "deadLetterQueueId"),
+            queuectl_shown_number(item, "maxReceiveCount"));
+    }
+
+    queuectl_table_add(&t, "Created");
+    queuectl_table_add(&t, queuectl_shown(queue, "createdAt"));
+    queuectl_table_add(&t, "Updated");
+    queuectl_table_add(&t, queuectl_shown(queue, "updatedAt"));
+
+    item = cJSON_GetObjectItemCaseSensitive(queue, "counts");
+
+    if (cJSON_IsObject(item)) {
+        queuectl_show_counts(&t, item);
+    }
+
+    queuectl_table_end(q, &t);
+    cJSON_Delete(queue);
+
+    return QUEUECTL_OK;
+}
+
+
+static void
+queuectl_show_counts(queuectl_table_t *t, const cJSON *counts)
+{
+    size_t  i;
+
+    static const struct {
+        const char  *member;
+        const char  *label;
+    } numbers[] = {
+        { "visible", "Visible" },
+        { "inFlight", "In flight" },
+        { "delayed", "Delayed" },
+        { "deadLetterSource", "Dead letters of" },
+    };
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        queuectl_table_add(t, numbers[i].label);
+        queuectl_table_print_cell(t, i < 3 ? "%lld" : "%lld queues",
+                              queuectl_shown_number(counts, numbers[i].member));
+    }
+
+    queuectl_table_add(t, "Oldest message");
+    queuectl_table_seconds(t,
+                     queuectl_shown_number(counts, "oldestMessageAgeSeconds"));
+}
