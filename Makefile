@@ -48,7 +48,7 @@ PROVE := PERL5OPT='-I$(CURDIR)/t/lib -MNgxQueues::Warnings' \
 
 .PHONY: all help queuectl run test valkey sanitize fuzz soak bench install clean
 .PHONY: install-build install-cli install-run install-test install-fuzz
-.PHONY: FORCE
+.PHONY: install-queuectl FORCE
 
 # the command line is built with the module where its libraries are there
 
@@ -69,7 +69,8 @@ help:
 	@echo 'make fuzz       fuzz the parsers, FUZZ_TIME=60 seconds each: FUZZ=NAMES'
 	@echo 'make soak       traffic for three minutes while Redis and workers die'
 	@echo 'make bench      measure'
-	@echo 'make install    the module into DESTDIR/usr/lib/nginx/modules'
+	@echo 'make install    the module into DESTDIR/usr/lib/nginx/modules, and what'
+	@echo '                is there of queuectl into DESTDIR/usr'
 	@echo 'make clean      remove build/'
 	@echo 'Missing Debian packages are installed first (by sudo where not root).'
 
@@ -246,9 +247,16 @@ soak: install-test $(MODULE)
 bench: install-test $(MODULE)
 	@NGINX_BINARY='$(NGINX_BINARY)' MODULE='$(MODULE)' t/bench/run
 
-install: $(MODULE)
+install: $(MODULE) $(if $(CLI_HERE),install-queuectl)
 	install -d $(DESTDIR)/usr/lib/nginx/modules
 	install -m 644 $(MODULE) $(DESTDIR)/usr/lib/nginx/modules/
+
+install-queuectl: $(QUEUECTL)
+	install -D -m 755 $(QUEUECTL) $(DESTDIR)/usr/bin/queuectl
+	install -D -m 644 docs/queuectl.1 \
+	    $(DESTDIR)/usr/share/man/man1/queuectl.1
+	install -D -m 644 docs/queuectl.bash \
+	    $(DESTDIR)/usr/share/bash-completion/completions/queuectl
 
 clean:
 	rm -rf $(BUILD)

@@ -1,0 +1,156 @@
+# Completion of queuectl for bash: sourced by bash-completion from
+# /usr/share/bash-completion/completions/queuectl, or from ~/.bashrc.
+# Names of queues come from the server, where it answers in time.
+
+_queuectl_flags() {
+    local queue='--visibility-timeout --receive-wait --retention --delay
+                 --max-message-bytes --content-based-deduplication
+                 --dead-letter-queue --max-receive-count'
+    local subscription='--url --delivery-timeout --batch-size --max-concurrency'
+
+    case $1 in
+        'queues create')                echo --fifo $queue ;;
+        'queues list')                  echo --prefix --names ;;
+        'queues get')                   ;;
+        'queues update')                echo $queue --no-dead-letter-queue ;;
+        'queues delete')                echo --yes ;;
+        'queues purge')                 echo --yes ;;
+        'queues redrive')               echo --destination ;;
+        'send')                         echo --file --lines --jsonl --attribute \
+                                             --delay --group --deduplication-id \
+                                             --start-line --keep-going ;;
+        'receive')                      echo --max --wait --visibility-timeout \
+                                             --ack --raw ;;
+        'drain')                        echo --max --raw ;;
+        'peek')                         echo --max --state --raw ;;
+        'ack')                          ;;
+        'change-visibility')            echo --visibility-timeout ;;
+        'subscriptions create')         echo $subscription --paused --secret-file ;;
+        'subscriptions list')           echo --queue ;;
+        'subscriptions get')            ;;
+        'subscriptions update')         echo $subscription ;;
+        'subscriptions pause')          ;;
+        'subscriptions resume')         ;;
+        'subscriptions delete')         echo --yes ;;
+        'subscriptions rotate-secret')  echo --secret-file ;;
+        'keys create')                  echo --permissions --resources \
+                                             --secret-file ;;
+        'tail')                         echo --interval --once ;;
+        'config set')                   ;;
+        'config unset')                 ;;
+        'config get')                   ;;
+        'config list')                  ;;
+        'config path')                  ;;
+    esac
+
+    echo --endpoint --project --key-file --key --config --json --quiet --verbose \
+         --color --timeout --connect-timeout --retries --cacert --insecure \
+         --help --version
+}
+
+# flags whose value is the next word, by what it is
+
+_queuectl_value() {
+    case $1 in
+        --file|-f|--key-file|-k|--config|-c|--cacert|--secret-file)
+            echo file ;;
+        --dead-letter-queue|--destination|--queue)
+            echo queue ;;
+        --state|-s)
+            echo visible inFlight delayed ;;
+        --color)
+            echo auto always never ;;
+        --content-based-deduplication)
+            echo on off ;;
+        --endpoint|-e|--project|-p|--key|--timeout|--connect-timeout|--retries|\
+        --visibility-timeout|-t|--receive-wait|--wait|-w|--retention|--delay|-d|\
+        --max-message-bytes|--max-receive-count|--prefix|--attribute|--group|-g|\
+        --deduplication-id|--start-line|--max|--url|-u|--delivery-timeout|\
+        --batch-size|--max-concurrency|--permissions|--resources|--interval|-i)
+            echo any ;;
+    esac
+}
+
+# by the server, settings and key of the line so far
+
+_queuectl_names() {
+    "$1" "${@:3}" queues list --names --quiet --timeout 2 --connect-timeout 2 \
+        --retries 0 --prefix "$2" 2>/dev/null
+}
+
+_queuectl() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    local group= command= arguments=0 i word value
+    local -a settings=()
+
+    COMPREPLY=()
+
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+
+        if [[ $word == -* ]]; then
+            if [ -n "$(_queuectl_value "$word")" ]; then
+                case $word in
+                    --endpoint|-e|--project|-p|--key-file|-k|--key|--config|-c|\
+                    --cacert)
+                        settings+=("$word" "${COMP_WORDS[i+1]}") ;;
+                esac
+                ((i++))
+            fi
+
+        elif [ -n "$command" ]; then
+            ((arguments++))
+
+        else
+            case $group$word in
+                queues|subscriptions|keys|config)   group="$word " ;;
+                *)                                  command=$group$word ;;
+            esac
+        fi
+    done
+
+    value=
+    [[ $before != -* ]] || value=$(_queuectl_value "$before")
+
+    if [ -z "$value" ] && [[ $current == -* ]]; then
+        COMPREPLY=($(compgen -W "$(_queuectl_flags "$command")" -- "$current"))
+        return
+    fi
+
+    if [ -z "$value" ]; then
+        case $group$command in
+            '')
+                value='queues send receive drain peek ack change-visibility
+                       subscriptions keys tail config help' ;;
+            'queues ')
+                value='create list get update delete purge redrive' ;;
+            'subscriptions ')
+                value='create list get update pause resume delete
+                       rotate-secret' ;;
+            'keys ')
+                value=create ;;
+            'config ')
+                value='set unset get list path' ;;
+            *'config set'|*'config unset'|*'config get')
+                [ $arguments -gt 0 ] \
+                    || value='endpoint project key key-file cacert' ;;
+            *'queues get'|*'queues update'|*'queues delete'|*'queues purge'|\
+            *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
+                [ $arguments -gt 0 ] || value=queue ;;
+        esac
+    fi
+
+    case $value in
+        file)
+            COMPREPLY=($(compgen -f -- "$current")) ;;
+        queue)
+            COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
+                         "$current" "${settings[@]}")" -- "$current")) ;;
+        any)
+            ;;
+        *)
+            COMPREPLY=($(compgen -W "$value" -- "$current")) ;;
+    esac
+}
+
+complete -F _queuectl queuectl

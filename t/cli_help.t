@@ -1,0 +1,201 @@
+#!/usr/bin/perl
+
+# The help of queuectl, its man page and its completion: each knows every
+# command and every flag.
+
+use strict;
+use warnings;
+
+use Test::More;
+
+use NgxQueues::Cli;
+use NgxQueues::Process qw/slurp spurt temp_dir/;
+use NgxQueues::Queue;
+use NgxQueues::Server;
+
+my $top = $NgxQueues::Process::top;
+my $c = NgxQueues::Cli->new;
+my $all = $c->ok('--help')->{out};
+
+is($all, $c->ok('help')->{out}, 'help and --help');
+is($all, $c->ok('-h')->{out}, 'and -h');
+like($c->ok('--version')->{out}, qr/^queuectl \d+\.\d+\.\d+ \(libcurl/, 'the version');
+like($c->ok('-V')->{out}, qr/^queuectl/, 'and -V');
+is((grep { length > 100 } split /\n/, $all), 0, 'lines are no longer than 100');
+
+my ($list, $flags) = $all =~ /^Commands:\n(.*?)\n\nFlags of all commands:\n(.*?)\n\n/ms;
+my @commands = map { /^  ((?:[a-z]+ )?[a-z-]+)  / ? $1 =~ s/ +$//r : () }
+    split /\n/, $list;
+
+cmp_ok(scalar @commands, '>=', 28, 'there are commands');
+
+# the flags of a help: [letter, name, whether it has a value]
+
+sub flags {
+    return map { /^  (?:-(\S), |    )--(\S+)(?: (\S+))?  / ? [$1, $2, $3]
+                 : die "no flag: $_" } split /\n/, $_[0];
+}
+
+my @global = flags($flags);
+my %flags;
+
+for my $command (@commands) {
+    my @words = split / /, $command;
+    my $help = $c->ok(@words, '--help')->{out};
+
+    is($help, $c->ok('help', @words)->{out}, "help $command");
+    like($help, qr/\A[A-Z].+\n\nUsage:\n  queuectl $command\b/, 'with its usage');
+    like($help, qr/^Flags of all commands:\n\Q$flags\E$/m, 'and all flags');
+
+    my ($own) = $help =~ /^Flags:\n(.*?)\n\n/ms;
+
+    $flags{$command} = [$own ? flags($own) : ()];
+
+    my (%seen, @twice);
+
+    for (@{ $flags{$command} }, @global) {
+        push @twice, $_->[1] if $seen{"--$_->[1]"}++;
+        push @twice, $_->[0] if defined $_->[0] && $seen{"-$_->[0]"}++;
+    }
+
+    is("@twice", '', 'no flag and no letter twice');
+
+    # the examples of a help are of that command, and none has flags that it
+    # has not
+
+    for my $example ($help =~ /^  (queuectl .*)$/mg) {
+        next if $example !~ /^queuectl $command /;
+
+        my @unknown = grep { my $flag = $_; !grep { $_->[1] eq $flag }
+                             @{ $flags{$command} }, @global }
+            $example =~ s/\|.*//r =~ / --([a-z-]+)/g;
+
+        is("@unknown", '', "example: $example");
+    }
+}
+
+for my $group (qw/queues subscriptions keys config/) {
+    my $help = $c->ok($group, '--help')->{out};
+    my @of = grep { /^$group / } @commands;
+
+    is((grep { $help !~ /^  $_  /m } @of), 0, "$group --help has its commands");
+    is($c->run($group)->{status}, 2, "$group alone: usage");
+}
+
+# the man page
+
+my $page = slurp("$top/docs/queuectl.1") =~ s/\\-/-/gr;
+my ($part) = $page =~ /^\.SH COMMANDS\n(.*?)^\.SH /ms;
+my %section = map { /^queuectl ((?:[a-z]+ )?[a-z-]+)/
+                    && exists $flags{$1 =~ s/ +$//r} ? ($1 =~ s/ +$//r => $_)
+                    : /^queuectl (\S+)/ ? ($1 => $_) : () }
+    split /^\.TP\n\.B (?=queuectl )/m, $part;
+
+sub documented {
+    my ($text, @flags) = @_;
+
+    return join ' ', grep { defined } map {
+        my $line = ($_->[0] ? "-$_->[0], " : '') . "--$_->[1]"
+                   . (defined $_->[2] ? " $_->[2]" : '');
+
+        $text =~ /^\.B \Q$line\E$/m ? undef : $line
+    } @flags;
+}
+
+for my $command (@commands) {
+    is(documented($section{$command} // '', @{ $flags{$command} }), '',
+       "man page: $command");
+    ok(exists $section{$command}, 'is there');
+
+    my %has = map { ("--$_->[1]" => 1) } @{ $flags{$command} };
+    my @stray = grep { !$has{$_} }
+        ($section{$command} // '') =~ /^\.B (?:-., )?(--\S+)/mg;
+
+    is("@stray", '', 'with no other flags');
+}
+
+is(join(' ', sort keys %section), join(' ', sort @commands),
+   'man page: no other commands');
+is(documented($page =~ /^\.SH FLAGS OF ALL(.*?)^\.SH /ms, @global), '',
+   'man page: flags of all commands');
+
+my $warnings = $c->run({ command => ['groff', '-man', '-ww', '-Tascii', '-z',
+                                     "$top/docs/queuectl.1"] });
+
+is("$warnings->{status}|$warnings->{err}", '0|', 'man page: groff reads it');
+
+# the completion, as bash asks for it
+
+my $s = NgxQueues::Server->new;
+
+NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
+
+my $bin = temp_dir();
+
+symlink $c->binary, "$bin/queuectl" or die $!;
+spurt("$bin/complete", <<'BASH');
+. "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_queuectl
+printf '%s\n' "${COMPREPLY[@]}"
+BASH
+
+my %env = (PATH => "$bin:$ENV{PATH}", QUEUES_URL => $s->url, QUEUES_KEY => $s->key,
+           QUEUES_PROJECT => 'o/p');
+
+sub complete {
+    my (@words) = @_;
+
+    my $r = $c->run({ env => \%env,
+                      command => ['bash', "$bin/complete", "$top/docs/queuectl.bash",
+                                  'queuectl', @words] });
+
+    return $r->{status} ? "status $r->{status}" : $r->{err} ne '' ? $r->{err}
+           : join ' ', sort @{ $r->{lines} };
+}
+
+my %first = map { (split / /)[0] => 1 } @commands, 'help';
+
+is(complete(''), join(' ', sort keys %first), 'completion: first words');
+
+for my $group (qw/queues subscriptions keys config/) {
+    is(complete($group, ''), join(' ', sort map { /^$group (.*)/ ? $1 : () }
+                                  @commands), "completion: $group");
+}
+
+for my $command (@commands) {
+    is(complete(split(/ /, $command), '--'),
+       join(' ', sort map { "--$_->[1]" } @{ $flags{$command} }, @global),
+       "completion: flags of $command");
+}
+
+# a flag with a value takes the next word: it is no argument of the command
+
+my %taking = map { defined $_->[2] ? ($_->[1] => 1) : () }
+    map({ @$_ } values %flags), @global;
+
+delete @taking{qw/endpoint project key key-file config cacert/};
+
+for my $flag (sort keys %taking) {
+    is(complete('send', "--$flag", 'value', 'ord'), 'orders',
+       "completion: --$flag takes a word");
+}
+
+is(complete(qw/receive o/), 'orders other', 'completion: queues');
+is(complete(qw/queues get -q p/), 'payments', 'after a switch');
+is(complete(qw/receive orders/, ''), '', 'one is enough');
+is(complete(qw/queues redrive orders --destination o/), 'orders other',
+   'queues of flags');
+is(complete(qw/peek orders --state/, ''), 'delayed inFlight visible', 'values');
+is(complete(qw/config set key/), 'key key-file', 'settings');
+is(complete(qw/send orders --file/, "$bin/comp"), "$bin/complete", 'files');
+
+$env{QUEUES_URL} = 'http://127.0.0.1:1';
+is(complete(qw/receive o/), '', 'no server: none, and no word of it');
+is(complete('--endpoint', $s->url, qw/receive o/), 'orders other',
+   'the server of the line');
+
+$s->finish;
+done_testing;
