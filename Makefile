@@ -119,8 +119,10 @@ CLI_SOURCES := $(wildcard src/cli/*.c)
 CLI_CC_OPT  := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror
 CLI_LIBS    := -lcurl -lcjson -lcrypto
 
+# a libcurl with another TLS library does as well: it is not replaced
+
 install-cli:
-	@t/tools/install build cli
+	@t/tools/install build $(if $(CLI_HERE),,cli)
 
 queuectl: $(QUEUECTL)
 
@@ -140,7 +142,7 @@ run: install-run $(MODULE)
 
 
 install-test:
-	@t/tools/install test cli
+	@t/tools/install test $(if $(CLI_HERE),,cli)
 
 test: install-test $(MODULE) queuectl
 	@TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)' \

@@ -59,6 +59,7 @@ $r = $c->ok(qw/config list/);
 like($r->{out}, qr{^endpoint  \S+\nproject   o/p\nkey       \(not shown\)\n\z},
      'config list, without the key');
 unlike($r->{out}, qr/qk_/, 'really');
+is($c->ok(qw/config list --json/)->{json}[0]{project}, 'o/p', 'config list: JSON');
 
 my ($status, $screen) = $c->terminal({ stdin => "secret-x\n" },
     'config', 'set', 'key', '--config', "$dir/typed");

@@ -46,7 +46,10 @@ fails('no command', 2, qr/^Usage:/m);
 fails('no such command', 2, qr/no command "list".*queuectl --help/s, 'list');
 fails('no such one of a group', 2, qr/no command "queues lst".*queues --help/s,
       qw/queues lst/);
-fails('no such flag', 2, qr/no flag --prefx.*queues list --help/s,
+fails('one that is nearly one', 2, qr/no command "recieve"\. Is it "receive"\?/,
+      qw/recieve q/);
+fails('a group that is nearly one', 2, qr/Is it "queues"\?/, qw/queue list/);
+fails('no such flag', 2, qr/no flag --prefx\. Is it --prefix\?.*queues list --help/s,
       qw/queues list --prefx a/);
 fails('no such letter', 2, qr/no flag -z/, qw/queues list -jz/);
 fails('a flag before its command', 2, qr/come after it/, qw/--max 3 receive q/);
@@ -157,6 +160,8 @@ answers('deep', 1, qr/answers 200/, { body => '[' x 65 . ']' x 65 });
 answers('an odd status', 5, qr/answers 502/, { status => 502 });
 answers('control characters', 1, qr/^queuectl: x\\u001b\[2J\\u009by \(c\\u202ed, 400/,
         { status => 400, body => '{"error":"c\u202ed","message":"x\u001b[2J\u009by"}' });
+answers('line ends', 1, qr/^queuectl: a\\nqueuectl: all is well \(c, 400\)\n\z/,
+        { status => 400, body => '{"error":"c","message":"a\nqueuectl: all is well"}' });
 answers('an answer that breaks off', 5, qr/127\.0\.0\.1/,
         { body => '{}', length => 100, end => 'close' });
 answers('an answer that does not come', 5, qr/Whether the call was carried out/,
@@ -173,6 +178,34 @@ answers('too few results', 1, qr/too few results/, { body => '{"results":[]}' },
         qw/ack a -q/);
 answers('a redrive that says nothing', 1, qr/does not say/, { body => '{}' },
         qw/queues redrive q/);
+
+# messages that are printed, and then cannot be acknowledged
+
+$e->on('/v1/receipts/ack', { status => 500 });
+$e->on('*', { body => '{"messages":[{"receiptHandle":"a","body":"b"}]}' });
+$r = $c->run({ env => \%env }, qw/receive q --raw --ack/);
+is("$r->{status} $r->{out}", "5 b\n", 'printed, and not acknowledged: 5');
+like($r->{err}, qr/500.*not all is acknowledged: it comes again/s, 'is said');
+
+$e->on('/v1/receipts/ack',
+       { body => '{"results":[{"error":"receipt_handle_stale"}]}' });
+$r = $c->run({ env => \%env }, qw/receive q --raw --ack/);
+is("$r->{status} $r->{out}", "1 b\n", 'printed, and too late: 1');
+like($r->{err}, qr/its handle is stale/, 'is said');
+
+# Ctrl-C while messages are printed: what was is acknowledged first
+
+$e->forget;
+$e->on('/v1/receipts/ack', { hold => 'ack', body => '{"results":[{"ok":true}]}' });
+$h = $c->start({ env => \%env }, qw/receive q --raw --ack/);
+$e->wait(1, path => '/v1/receipts/ack');
+kill INT => $h->{pid};
+ok(!wait_for(sub { NgxQueues::Process::gone($h->{pid}) }, 1.5), 'Ctrl-C waits');
+$e->release('ack');
+$r = $c->end($h);
+is("$r->{signal} $r->{out}$r->{err}", "2 b\n", 'for the acknowledgement');
+
+$e->on('/v1/receipts/ack', { body => '{"results":[{"ok":true}]}' });
 
 # what is odd, and shown all the same: never a control character
 

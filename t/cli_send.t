@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use IO::Handle;
 use JSON::PP ();
 use Test::More;
 
@@ -185,6 +186,24 @@ for my $bad ('{', '[]', '{"a":1}', '{"body":"a"} x', '{"body":"' . "\n" . '"}')
     is($c->run({ stdin => $bad }, qw/send q --jsonl/)->{status}, 1,
        "no message: $bad");
 }
+
+# Ctrl-C: what is sent is known
+
+system('mkfifo', "$dir/fifo");
+
+my $h = $c->start(qw/send q --lines --file/, "$dir/fifo");
+
+open my $fifo_end, '>', "$dir/fifo" or die $!;
+$fifo_end->autoflush;
+$q->post('/purge');
+print $fifo_end map { "$_\n" } 1 .. 25;
+ok(wait_for(sub { $q->counts eq '20 0 0' }), 'two batches are sent');
+
+$r = $c->end($h, 'INT');
+is($r->{signal}, 2, 'then Ctrl-C');
+is($r->{err}, "queuectl: 20 messages sent; go on with --start-line 21\n",
+   'and it says where to go on');
+close $fifo_end;
 
 # what does not go together
 

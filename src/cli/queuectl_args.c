@@ -3,6 +3,7 @@
 
 #include "queuectl.h"
 #include "queuectl_out.h"
+#include "queuectl_suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -69,7 +70,8 @@ queuectl_args_parse(queuectl_t *q, int argc, char **argv)
 static queuectl_exit_e
 queuectl_args_word(queuectl_t *q, char *word)
 {
-    int                        i;
+    int                        i, ours;
+    queuectl_suggest_t         s;
     const queuectl_command_t  *c;
 
     if (q->command) {
@@ -82,26 +84,39 @@ queuectl_args_word(queuectl_t *q, char *word)
         return QUEUECTL_OK;
     }
 
+    memset(&s, 0, sizeof(queuectl_suggest_t));
+    s.word = word;
+
     for (i = 0; queuectl_commands[i]; i++) {
         for (c = queuectl_commands[i]; c->name; c++) {
 
-            if (q->group == NULL && c->group && strcmp(c->group, word) == 0) {
-                q->group = c->group;
+            if (q->group == NULL && c->group) {
+                if (strcmp(c->group, word) == 0) {
+                    q->group = c->group;
+                    return QUEUECTL_OK;
+                }
+
+                queuectl_suggest(&s, c->group);
+            }
+
+            ours = q->group ? c->group && strcmp(c->group, q->group) == 0
+                   : c->group == NULL;
+
+            if (ours && strcmp(c->name, word) == 0) {
+                q->command = c;
                 return QUEUECTL_OK;
             }
 
-            if (strcmp(c->name, word) == 0
-                && (q->group ? c->group && strcmp(c->group, q->group) == 0
-                    : c->group == NULL))
-            {
-                q->command = c;
-                return QUEUECTL_OK;
+            if (ours) {
+                queuectl_suggest(&s, c->name);
             }
         }
     }
 
-    return queuectl_usage(q, "there is no command \"%s%s%s\"",
-                          q->group ? q->group : "", q->group ? " " : "", word);
+    return queuectl_usage(q, "there is no command \"%s%s%s\"%s%s%s",
+                          q->group ? q->group : "", q->group ? " " : "", word,
+                          s.best ? ". Is it \"" : "", s.best ? s.best : "",
+                          s.best ? "\"?" : "");
 }
 
 
@@ -132,12 +147,27 @@ queuectl_args_find(queuectl_t *q, const char *name, size_t len, char letter)
 static queuectl_exit_e
 queuectl_args_unknown(queuectl_t *q, const char *flag)
 {
-    if (q->command == NULL) {
-        return queuectl_usage(q, "there is no flag %s here: flags of a command "
-                              "come after it", flag);
+    int                     i;
+    queuectl_suggest_t      s;
+    const queuectl_flag_t  *f, *tables[2];
+
+    tables[0] = q->command ? q->command->flags : NULL;
+    tables[1] = queuectl_global_flags;
+
+    memset(&s, 0, sizeof(queuectl_suggest_t));
+    s.word = flag + strspn(flag, "-");
+
+    for (i = 0; i < 2; i++) {
+        for (f = tables[i]; f && f->name; f++) {
+            queuectl_suggest(&s, f->name);
+        }
     }
 
-    return queuectl_usage(q, "there is no flag %s", flag);
+    return queuectl_usage(q, "there is no flag %s%s%s%s%s", flag,
+                          s.best ? ". Is it --" : "", s.best ? s.best : "",
+                          s.best ? "?" : "",
+                          q->command == NULL
+                          ? " here: flags of a command come after it" : "");
 }
 
 

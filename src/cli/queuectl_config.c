@@ -18,6 +18,7 @@ static queuectl_exit_e queuectl_config_project(queuectl_t *q,
 static queuectl_exit_e queuectl_config_key(queuectl_t *q,
     queuectl_settings_t *s);
 static void queuectl_config_warn(queuectl_t *q);
+static queuectl_exit_e queuectl_config_colour(queuectl_t *q);
 
 
 /* a copy of the first that there is, or NULL */
@@ -203,11 +204,36 @@ queuectl_config_warn(queuectl_t *q)
 }
 
 
+static queuectl_exit_e
+queuectl_config_colour(queuectl_t *q)
+{
+    const char  *when, *term;
+
+    when = queuectl_text(q, "color");
+
+    if (when == NULL || strcmp(when, "auto") == 0) {
+        term = getenv("TERM");
+        q->colour = isatty(STDOUT_FILENO)
+                    && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))
+                    && term && strcmp(term, "dumb") != 0;
+
+    } else if (strcmp(when, "always") == 0) {
+        q->colour = 1;
+
+    } else if (strcmp(when, "never") != 0) {
+        return queuectl_usage(q, "--color %s: it is auto, always or never",
+                              when);
+    }
+
+    return QUEUECTL_OK;
+}
+
+
 queuectl_exit_e
 queuectl_config_load(queuectl_t *q)
 {
     unsigned             needs;
-    const char          *colour, *from;
+    const char          *from;
     queuectl_exit_e      rc;
     queuectl_settings_t  s;
 
@@ -221,25 +247,10 @@ queuectl_config_load(queuectl_t *q)
     q->connect_timeout = queuectl_number(q, "connect-timeout", 10);
     q->retries = queuectl_number(q, "retries", -1);
 
-    colour = queuectl_text(q, "color");
-    colour = colour ? colour : "auto";
+    rc = queuectl_config_colour(q);
 
-    if (strcmp(colour, "auto") == 0) {
-        from = getenv("TERM");
-        q->colour = isatty(STDOUT_FILENO)
-                    && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))
-                    && from && strcmp(from, "dumb") != 0;
-
-    } else if (strcmp(colour, "always") == 0) {
-        q->colour = 1;
-
-    } else if (strcmp(colour, "never") != 0) {
-        return queuectl_usage(q, "--color %s: it is auto, always or never",
-                              colour);
-    }
-
-    if (needs == 0) {
-        return QUEUECTL_OK;
+    if (rc != QUEUECTL_OK || needs == 0) {
+        return rc;
     }
 
     rc = queuectl_settings_read(q, &s);

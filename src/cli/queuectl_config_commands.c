@@ -23,7 +23,8 @@ static queuectl_exit_e queuectl_config_ask(const char *name,
 
 
 #define QUEUECTL_CONFIG_DETAILS                                               \
-    "NAME is endpoint, project, key, key-file or cacert.\n"
+    "NAME is endpoint, project, key, key-file or cacert. The file is written "  \
+    "anew, without\nits comments.\n"
 
 
 const queuectl_command_t  queuectl_config_commands[] = {
@@ -43,7 +44,8 @@ const queuectl_command_t  queuectl_config_commands[] = {
 
     { "config", "get", "NAME", 1, 1, 0,
       "Show a value of the configuration file",
-      QUEUECTL_CONFIG_DETAILS, NULL, queuectl_config_get },
+      "NAME is endpoint, project, key, key-file or cacert.\n",
+      NULL, queuectl_config_get },
 
     { "config", "list", "", 0, 0, 0,
       "Show the configuration file, without the key",
@@ -218,26 +220,46 @@ static queuectl_exit_e
 queuectl_config_list(queuectl_t *q)
 {
     int                  i;
+    const char          *value;
+    queuectl_buf_t       json;
     queuectl_table_t     t;
     queuectl_exit_e      rc;
     queuectl_settings_t  s;
 
     rc = queuectl_settings_read(q, &s);
 
-    if (rc == QUEUECTL_OK) {
-        queuectl_table_init(&t, NULL, 2);
+    memset(&json, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_text(&json, "{");
+    queuectl_table_init(&t, NULL, 2);
 
-        for (i = 0; i < QUEUECTL_SETTINGS; i++) {
-            if (s.values[i]) {
-                queuectl_table_add(&t, queuectl_settings_names[i]);
-                queuectl_table_add(&t, i == QUEUECTL_SET_KEY ? "(not shown)"
-                                                             : s.values[i]);
+    for (i = 0; i < QUEUECTL_SETTINGS && rc == QUEUECTL_OK; i++) {
+        value = i == QUEUECTL_SET_KEY && s.values[i] ? "(not shown)"
+                : s.values[i];
+
+        if (value) {
+            queuectl_table_add(&t, queuectl_settings_names[i]);
+            queuectl_table_add(&t, value);
+
+            if (queuectl_buf_member_text(&json, queuectl_settings_names[i],
+                                         value) == -1)
+            {
+                queuectl_error("%s is not UTF-8", queuectl_settings_names[i]);
+                rc = QUEUECTL_FAILED;
             }
         }
+    }
 
+    queuectl_buf_text(&json, "}");
+
+    if (rc == QUEUECTL_OK && q->json) {
+        queuectl_out_json(queuectl_buf_span(&json));
+        queuectl_table_free(&t);
+
+    } else {
         queuectl_table_end(q, &t);
     }
 
+    queuectl_buf_free(&json);
     queuectl_settings_free(&s);
 
     return rc;

@@ -9,6 +9,8 @@
 static queuectl_exit_e queuectl_error_transport(queuectl_t *q,
     queuectl_answer_t *a);
 static queuectl_exit_e queuectl_error_status(long status);
+static int queuectl_error_member(queuectl_span_t json, const char *name,
+    queuectl_buf_t *safe);
 static void queuectl_error_hint(queuectl_t *q, const char *code);
 
 
@@ -124,6 +126,26 @@ queuectl_error_hint(queuectl_t *q, const char *code)
 }
 
 
+/* with no line ends either: what the server says is one line of ours */
+
+static int
+queuectl_error_member(queuectl_span_t json, const char *name,
+    queuectl_buf_t *safe)
+{
+    queuectl_buf_t  text;
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    if (queuectl_json_member_text(json, name, &text)) {
+        queuectl_buf_safe(safe, queuectl_buf_span(&text), 0);
+    }
+
+    queuectl_buf_free(&text);
+
+    return safe->len != 0;
+}
+
+
 queuectl_exit_e
 queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a)
 {
@@ -141,11 +163,10 @@ queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a)
     memset(&message, 0, sizeof(queuectl_buf_t));
     memset(&field, 0, sizeof(queuectl_buf_t));
 
-    if (queuectl_json_member_text(a->json, "error", &code)
-        && queuectl_json_member_text(a->json, "message", &message)
-        && code.len && message.len)
+    if (queuectl_error_member(a->json, "error", &code)
+        && queuectl_error_member(a->json, "message", &message))
     {
-        queuectl_json_member_text(a->json, "field", &field);
+        queuectl_error_member(a->json, "field", &field);
 
         queuectl_error("%s (%s%s%s, %ld)", message.data, code.data,
                        field.len ? " in " : "", field.len ? field.data : "",

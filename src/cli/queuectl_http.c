@@ -191,6 +191,7 @@ queuectl_http_perform(queuectl_t *q, queuectl_request_t *r,
         queuectl_error("> %s %s", r->method, url.data);
     }
 
+    a->message[0] = '\0';
     a->code = curl_easy_perform(curl);
     a->status = 0;
     a->retry_after = 0;

@@ -232,6 +232,10 @@ queuectl_json_check(queuectl_span_t text)
 {
     const char  *p, *last;
 
+    if (queuectl_utf8_check(text) == -1) {
+        return -1;
+    }
+
     last = text.data + text.len;
     p = queuectl_json_skip(text.data, last);
 

@@ -33,6 +33,8 @@ typedef struct {
 } queuectl_load_t;
 
 
+static queuectl_exit_e queuectl_load_lines(queuectl_t *q, queuectl_load_t *l,
+    FILE *f);
 static queuectl_exit_e queuectl_load_line(queuectl_t *q, queuectl_load_t *l,
     queuectl_span_t line);
 static queuectl_exit_e queuectl_load_send(queuectl_t *q, queuectl_load_t *l);
@@ -48,49 +50,19 @@ static void queuectl_load_end(queuectl_t *q, queuectl_load_t *l,
 queuectl_exit_e
 queuectl_load(queuectl_t *q, FILE *f)
 {
-    size_t            i, size;
-    char             *line;
-    ssize_t           len;
-    long long         start;
+    size_t            i;
     struct stat       st;
     queuectl_load_t   l;
     queuectl_exit_e   rc;
-    queuectl_span_t   span;
 
     memset(&l, 0, sizeof(queuectl_load_t));
     queuectl_path(q, &l.path, "queues", q->arguments[0], "/messages");
+    l.next = queuectl_number(q, "start-line", 1);
 
     queuectl_progress_init(q, &l.progress, "messages",
         fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0);
 
-    line = NULL;
-    size = 0;
-    rc = QUEUECTL_OK;
-    start = queuectl_number(q, "start-line", 1);
-    l.next = start;
-
-    while (rc == QUEUECTL_OK && (len = getline(&line, &size, f)) > 0) {
-        l.line++;
-        l.read += len;
-
-        span.data = line;
-        span.len = line[len - 1] == '\n' ? len - 1 : len;
-
-        if (l.line < start || span.len == 0) {
-            continue;
-        }
-
-        rc = queuectl_load_line(q, &l, span);
-
-        if (queuectl_interrupts()) {
-            rc = QUEUECTL_INTERRUPTED;
-        }
-    }
-
-    if (rc == QUEUECTL_OK && ferror(f)) {
-        queuectl_error("cannot read: %s", strerror(errno));
-        rc = QUEUECTL_FAILED;
-    }
+    rc = queuectl_load_lines(q, &l, f);
 
     if (rc == QUEUECTL_OK && l.n) {
         rc = queuectl_load_send(q, &l);
@@ -107,7 +79,54 @@ queuectl_load(queuectl_t *q, FILE *f)
     }
 
     queuectl_buf_free(&l.path);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_load_lines(queuectl_t *q, queuectl_load_t *l, FILE *f)
+{
+    char             *line;
+    size_t            size;
+    ssize_t           len;
+    long long         start;
+    queuectl_exit_e   rc;
+    queuectl_span_t   span;
+
+    line = NULL;
+    size = 0;
+    rc = QUEUECTL_OK;
+    start = l->next;
+
+    while (rc == QUEUECTL_OK && (len = getline(&line, &size, f)) > 0) {
+        l->line++;
+        l->read += len;
+
+        span.data = line;
+        span.len = line[len - 1] == '\n' ? len - 1 : len;
+
+        if (l->line >= start && span.len) {
+            rc = queuectl_load_line(q, l, span);
+        }
+
+        if (queuectl_interrupts()) {
+            rc = QUEUECTL_INTERRUPTED;
+        }
+    }
+
     free(line);
+
+    /* Ctrl-C ends a read as well */
+
+    if (rc == QUEUECTL_OK && queuectl_interrupts()) {
+        return QUEUECTL_INTERRUPTED;
+    }
+
+    if (rc == QUEUECTL_OK && ferror(f)) {
+        queuectl_error("cannot read: %s", strerror(errno));
+        return QUEUECTL_FAILED;
+    }
 
     return rc;
 }

@@ -63,7 +63,11 @@ void queuectl_table_add(queuectl_table_t *t, const char *text);
 void queuectl_table_print_cell(queuectl_table_t *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void queuectl_table_seconds(queuectl_table_t *t, long long seconds);
+
+/* prints it, and frees it; or frees it alone */
+
 void queuectl_table_end(queuectl_t *q, queuectl_table_t *t);
+void queuectl_table_free(queuectl_table_t *t);
 
 
 /* queuectl_progress.c: a bar on a terminal; done of total, 0: not known */

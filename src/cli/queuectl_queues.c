@@ -16,6 +16,8 @@ static queuectl_exit_e queuectl_queues_delete(queuectl_t *q);
 static queuectl_exit_e queuectl_queues_purge(queuectl_t *q);
 static queuectl_exit_e queuectl_queues_settings(queuectl_t *q,
     queuectl_buf_t *body);
+static queuectl_exit_e queuectl_queues_policy(queuectl_t *q,
+    queuectl_buf_t *body);
 static queuectl_exit_e queuectl_queues_call(queuectl_t *q, const char *method,
     const char *name, const char *rest, queuectl_buf_t *body,
     queuectl_answer_t *a);
@@ -178,6 +180,15 @@ queuectl_queues_settings(queuectl_t *q, queuectl_buf_t *body)
         queuectl_buf_member(body, "contentBasedDeduplication");
         queuectl_buf_text(body, strcmp(text, "on") == 0 ? "true" : "false");
     }
+
+    return queuectl_queues_policy(q, body);
+}
+
+
+static queuectl_exit_e
+queuectl_queues_policy(queuectl_t *q, queuectl_buf_t *body)
+{
+    const char  *text;
 
     text = queuectl_text(q, "dead-letter-queue");
 

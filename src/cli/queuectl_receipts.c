@@ -232,6 +232,7 @@ queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs)
     /* what has been printed is not to come again because of a Ctrl-C */
 
     r.finish = !rs->shown;
+    r.patient = !rs->shown;
 
     rc = worst = QUEUECTL_OK;
 
@@ -298,7 +299,7 @@ static queuectl_exit_e
 queuectl_receipts_result(queuectl_t *q, queuectl_receipts_t *rs,
     const char *handle, queuectl_span_t result, queuectl_table_t *table)
 {
-    int              failed;
+    int              failed, stale;
     queuectl_buf_t   error, plain;
     queuectl_span_t  ok;
 
@@ -311,6 +312,7 @@ queuectl_receipts_result(queuectl_t *q, queuectl_receipts_t *rs,
         queuectl_buf_text(&error, failed ? "failed" : "ok");
     }
 
+    stale = strcmp(error.data, "receipt_handle_stale") == 0;
     queuectl_buf_add(&plain, handle + 1, strlen(handle) - 2);
 
     if (rs->shown && q->json) {
@@ -321,8 +323,8 @@ queuectl_receipts_result(queuectl_t *q, queuectl_receipts_t *rs,
         queuectl_table_add(table, plain.data);
 
     } else if (failed) {
-        queuectl_error("not acknowledged, the message may come again: %s of %s",
-                       error.data, plain.data);
+        queuectl_error("not acknowledged, the message may come again: %s",
+                       stale ? "its handle is stale" : "it was refused");
     }
 
     queuectl_buf_free(&error);

@@ -341,6 +341,11 @@ queuectl_receive_messages(queuectl_t *q, queuectl_receive_t *re,
 
     } else if (re->ack && rs.n) {
         rc = queuectl_receipts_send(q, &rs);
+
+        if (rc > QUEUECTL_FAILED) {
+            queuectl_error("of what was written last not all is acknowledged: "
+                           "it comes again");
+        }
     }
 
     queuectl_receipts_free(&rs);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 
+static queuectl_exit_e queuectl_redrive_all(queuectl_t *q,
+    queuectl_request_t *r);
 static queuectl_exit_e queuectl_redrive_call(queuectl_t *q,
     queuectl_request_t *r, long long *moved, long long *remaining);
 
@@ -16,13 +18,10 @@ static queuectl_exit_e queuectl_redrive_call(queuectl_t *q,
 queuectl_exit_e
 queuectl_redrive(queuectl_t *q)
 {
-    int                  end;
-    long long            total, moved, all, remaining;
     const char          *destination;
     queuectl_buf_t       path, body;
     queuectl_exit_e      rc;
     queuectl_request_t   r;
-    queuectl_progress_t  progress;
 
     destination = queuectl_text(q, "destination");
 
@@ -48,11 +47,28 @@ queuectl_redrive(queuectl_t *q)
     r.body = queuectl_buf_span(&body);
     r.patient = 1;
 
-    all = total = 0;
+    rc = queuectl_redrive_all(q, &r);
+
+    queuectl_buf_free(&path);
+    queuectl_buf_free(&body);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_redrive_all(queuectl_t *q, queuectl_request_t *r)
+{
+    int                  end;
+    long long            total, moved, all, remaining;
+    queuectl_exit_e      rc;
+    queuectl_progress_t  progress;
+
+    all = total = moved = remaining = 0;
     queuectl_progress_init(q, &progress, "messages", 0);
 
     do {
-        rc = queuectl_redrive_call(q, &r, &moved, &remaining);
+        rc = queuectl_redrive_call(q, r, &moved, &remaining);
 
         if (rc == QUEUECTL_OK) {
             all += moved;
@@ -82,9 +98,6 @@ queuectl_redrive(queuectl_t *q)
                       "them, came from no queue that is there. "
                       "--destination QUEUE names one.", remaining);
     }
-
-    queuectl_buf_free(&path);
-    queuectl_buf_free(&body);
 
     return rc == QUEUECTL_OK && queuectl_interrupts() ? QUEUECTL_INTERRUPTED
            : rc;

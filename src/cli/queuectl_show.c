@@ -5,6 +5,7 @@
 #include "queuectl_queues.h"
 
 
+static void queuectl_show_optional(queuectl_table_t *t, const cJSON *queue);
 static void queuectl_show_counts(queuectl_table_t *t, const cJSON *counts);
 
 
@@ -52,21 +53,7 @@ queuectl_queue_show(queuectl_t *q, queuectl_span_t span)
     queuectl_table_print_cell(&t, "%lld bytes",
         queuectl_shown_number(queue, "maxMessageBytes"));
 
-    item = cJSON_GetObjectItemCaseSensitive(queue, "contentBasedDeduplication");
-
-    if (cJSON_IsTrue(item)) {
-        queuectl_table_add(&t, "Deduplication");
-        queuectl_table_add(&t, "by content");
-    }
-
-    item = cJSON_GetObjectItemCaseSensitive(queue, "redrivePolicy");
-
-    if (cJSON_IsObject(item)) {
-        queuectl_table_add(&t, "Dead letters");
-        queuectl_table_print_cell(&t, "to %s after %lld receives",
-            queuectl_shown(item, "deadLetterQueueId"),
-            queuectl_shown_number(item, "maxReceiveCount"));
-    }
+    queuectl_show_optional(&t, queue);
 
     queuectl_table_add(&t, "Created");
     queuectl_table_add(&t, queuectl_shown(queue, "createdAt"));
@@ -83,6 +70,31 @@ queuectl_queue_show(queuectl_t *q, queuectl_span_t span)
     cJSON_Delete(queue);
 
     return QUEUECTL_OK;
+}
+
+
+/* what few queues have */
+
+static void
+queuectl_show_optional(queuectl_table_t *t, const cJSON *queue)
+{
+    const cJSON  *item;
+
+    item = cJSON_GetObjectItemCaseSensitive(queue, "contentBasedDeduplication");
+
+    if (cJSON_IsTrue(item)) {
+        queuectl_table_add(t, "Deduplication");
+        queuectl_table_add(t, "by content");
+    }
+
+    item = cJSON_GetObjectItemCaseSensitive(queue, "redrivePolicy");
+
+    if (cJSON_IsObject(item)) {
+        queuectl_table_add(t, "Dead letters");
+        queuectl_table_print_cell(t, "to %s after %lld receives",
+            queuectl_shown(item, "deadLetterQueueId"),
+            queuectl_shown_number(item, "maxReceiveCount"));
+    }
 }
 
 

@@ -139,11 +139,20 @@ queuectl_table_end(queuectl_t *q, queuectl_table_t *t)
                             0);
     }
 
+    free(widths);
+    queuectl_table_free(t);
+}
+
+
+void
+queuectl_table_free(queuectl_table_t *t)
+{
+    size_t  i;
+
     for (i = 0; i < t->ncells; i++) {
         free(t->cells[i]);
     }
 
     free(t->cells);
-    free(widths);
     memset(t, 0, sizeof(queuectl_table_t));
 }

@@ -226,6 +226,27 @@ queuectl_utf8(const unsigned char **at, const unsigned char *last)
 
 
 int
+queuectl_utf8_check(queuectl_span_t text)
+{
+    long                  code;
+    const unsigned char  *p, *last;
+
+    p = (const unsigned char *) text.data;
+    last = p + text.len;
+
+    while (p < last) {
+        code = queuectl_utf8(&p, last);
+
+        if (code < 0 || (code >= 0xd800 && code <= 0xdfff)) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+int
 queuectl_buf_json(queuectl_buf_t *b, queuectl_span_t text, size_t *bad)
 {
     long                  code, before;

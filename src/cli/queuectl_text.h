@@ -37,6 +37,10 @@ void queuectl_buf_clear(queuectl_buf_t *b);
 void queuectl_buf_free(queuectl_buf_t *b);
 queuectl_span_t queuectl_buf_span(queuectl_buf_t *b);
 
+/* 0 for UTF-8, without surrogates, or -1 */
+
+int queuectl_utf8_check(queuectl_span_t text);
+
 /* percent-encoded, as one segment of a path or one value of a query */
 
 void queuectl_buf_url(queuectl_buf_t *b, const char *text);
