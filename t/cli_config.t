@@ -165,8 +165,16 @@ $r = list(\%env, '--key', $key, '--verbose');
 like($r->{err}, qr{> GET \S+/o/projects/p/queues\?pageSize=100\n.*< 200}s,
      '--verbose');
 unlike($r->{err}, qr/\Q$key/, 'without the key');
-like(list({ %env, QUEUES_KEY => $key }, '-e', 'http://queues.invalid')->{err},
-     qr/without encryption/, 'a key without encryption');
+
+for my $host (qw/queues.invalid localhost.invalid 127.0.0.1.invalid/) {
+    like(list({ %env, QUEUES_KEY => $key }, '-e', "http://$host")->{err},
+         qr/goes to \S+ without encryption/, "a key without encryption: $host");
+}
+
+for my $host (qw/127.0.0.1 localhost [::1]/) {
+    unlike(list({ %env, QUEUES_KEY => $key }, '-e', "http://$host:1/x")->{err},
+           qr/encryption/, "but for $host");
+}
 
 # keys: the line is one that the server takes
 

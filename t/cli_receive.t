@@ -114,9 +114,22 @@ is($r->{status}, 1, 'stdout is full: 1');
 like($r->{err}, qr/cannot write: No space/, 'and why');
 is($q->counts, '19 3 0', 'nothing is acknowledged');
 
-$r = $c->run({ command => ['bash', '-c', '"$@" | head -n 1; echo "${PIPESTATUS[0]}"',
-                           'x', $c->binary, qw/queues get q --json/] });
-is($r->{err}, '', '| head is quiet');
+# nor what has nowhere to go, and no connection takes its place
+
+for my $closed ('>&-', '<&- >&- 2>&-') {
+    $r = $c->run({ command => ['bash', '-c', "exec \"\$@\" $closed", 'x',
+                               $c->binary, qw/receive q --ack --max 3/] });
+    is($r->{status}, 1, "$closed: 1");
+}
+
+is($q->counts, '13 9 0', 'nothing is acknowledged');
+
+# a reader that has gone ends it quietly
+
+$r = $c->run({ command => ['bash', '-c', 'exec 3> >(true); wait $!; "$@" >&3',
+                           'x', $c->binary, qw/receive q --ack/] });
+is("$r->{status} $r->{err}", 128 + 13 . ' ', '| head is quiet');
+is($q->counts, '12 10 0', 'and nothing is acknowledged');
 
 # drain
 

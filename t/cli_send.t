@@ -51,6 +51,8 @@ utf8::encode($text);
 $r = $c->ok({ stdin => $text }, qw/send q --json/);
 ok($r->{json}[0]{messageId}, 'JSON: the id');
 is_deeply([bodies($q)], [$text], 'stdin, all of it');
+$c->ok({ stdin => 'x' }, qw/send q -/);
+is_deeply([bodies($q)], ['x'], 'or where it is said');
 
 spurt("$dir/body", "$text\n");
 $c->ok(qw/send q -f/, "$dir/body");

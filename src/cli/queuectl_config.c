@@ -17,6 +17,7 @@ static queuectl_exit_e queuectl_config_project(queuectl_t *q,
     queuectl_settings_t *s);
 static queuectl_exit_e queuectl_config_key(queuectl_t *q,
     queuectl_settings_t *s);
+static int queuectl_config_is_here(const char *host);
 static void queuectl_config_warn(queuectl_t *q);
 static queuectl_exit_e queuectl_config_colour(queuectl_t *q);
 
@@ -175,32 +176,41 @@ queuectl_config_key(queuectl_t *q, queuectl_settings_t *s)
 }
 
 
+/* whether an address begins with the name of this machine, and ends there */
+
+static int
+queuectl_config_is_here(const char *host)
+{
+    size_t  i, len;
+
+    static const char *const  here[] = { "localhost", "[::1]" };
+
+    len = strspn(host, "0123456789.");
+
+    if (strncmp(host, "127.", 4) != 0) {
+        for (i = 0, len = 0; i < sizeof(here) / sizeof(here[0]) && !len; i++) {
+            len = strncmp(host, here[i], strlen(here[i])) == 0
+                  ? strlen(here[i]) : 0;
+        }
+    }
+
+    return len && (host[len] == '\0' || host[len] == ':' || host[len] == '/');
+}
+
+
 static void
 queuectl_config_warn(queuectl_t *q)
 {
-    size_t       i;
-    const char  *host;
-
-    static const char *const  here[] = { "127.", "localhost", "[::1]" };
-
     if (q->insecure) {
         queuectl_error("--insecure: the server's certificate is not checked, "
                        "anybody may read and change what is sent");
     }
 
-    if (q->key == NULL || strncmp(q->endpoint, "http://", 7) != 0) {
-        return;
+    if (q->key && strncmp(q->endpoint, "http://", 7) == 0
+        && !queuectl_config_is_here(q->endpoint + 7))
+    {
+        queuectl_note(q, "the key goes to %s without encryption", q->endpoint);
     }
-
-    host = q->endpoint + 7;
-
-    for (i = 0; i < sizeof(here) / sizeof(here[0]); i++) {
-        if (strncmp(host, here[i], strlen(here[i])) == 0) {
-            return;
-        }
-    }
-
-    queuectl_note(q, "the key goes to %s without encryption", q->endpoint);
 }
 
 

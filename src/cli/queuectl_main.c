@@ -2,11 +2,14 @@
 #include "queuectl.h"
 #include "queuectl_out.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 
+static void queuectl_main_descriptors(void);
 static queuectl_exit_e queuectl_main_run(queuectl_t *q);
 
 
@@ -54,6 +57,28 @@ const queuectl_flag_t  queuectl_global_flags[] = {
 };
 
 
+/*
+ * Where one of the three is closed a connection would get its number, and what
+ * is printed. Without a stdout nothing can be written: it is an error, also for
+ * messages that would be acknowledged then.
+ */
+
+static void
+queuectl_main_descriptors(void)
+{
+    int  fd;
+
+    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) == -1
+            && open(fd == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR)
+               != fd)
+        {
+            exit(QUEUECTL_FAILED);
+        }
+    }
+}
+
+
 static queuectl_exit_e
 queuectl_main_run(queuectl_t *q)
 {
@@ -98,6 +123,8 @@ main(int argc, char **argv)
 {
     queuectl_t       q;
     queuectl_exit_e  rc, written;
+
+    queuectl_main_descriptors();
 
     memset(&q, 0, sizeof(queuectl_t));
 

@@ -15,8 +15,6 @@ static queuectl_exit_e queuectl_send_read(FILE *f, queuectl_buf_t *body);
 static queuectl_exit_e queuectl_send_one(queuectl_t *q, queuectl_span_t body);
 static queuectl_exit_e queuectl_send_attributes(queuectl_t *q,
     queuectl_buf_t *object);
-static void queuectl_send_line_attributes(queuectl_span_t attributes,
-    queuectl_buf_t *object);
 
 
 static const queuectl_flag_t  queuectl_send_table[] = {
@@ -43,11 +41,11 @@ static const queuectl_flag_t  queuectl_send_table[] = {
 const queuectl_command_t  queuectl_send_commands[] = {
     { NULL, "send", "QUEUE [BODY]", 1, 2, QUEUECTL_API,
       "Send a message, or one for each line of a file",
-      "Without BODY and --file the body is stdin, all of it, byte for byte; it "
-      "is text\nin UTF-8. Files of lines go in batches of ten, and wait where "
-      "the server asks\nfor it (429, 503). After a 503 a batch may have been "
-      "stored: on queues without\ndeduplication some lines may be there twice."
-      "\n\n"
+      "Without BODY and --file, or with \"-\", the body is stdin, all of it, byte "
+      "for\nbyte; it is text in UTF-8. Files of lines go in batches of ten, and "
+      "wait where the\nserver asks for it (429, 503). After a 503 a batch may "
+      "have been stored: on queues\nwithout deduplication some lines may be "
+      "there twice.\n\n"
       "  queuectl send orders '{\"orderId\": 1}' --attribute source=shop\n"
       "  queuectl send orders --file order.json\n"
       "  queuectl send orders --file orders.txt --lines\n"
@@ -67,6 +65,10 @@ queuectl_send(queuectl_t *q)
     queuectl_buf_t    body;
     queuectl_span_t   span;
     queuectl_exit_e   rc;
+
+    if (q->narguments == 2 && strcmp(q->arguments[1], "-") == 0) {
+        q->narguments = 1;
+    }
 
     rc = queuectl_send_flags(q);
 
@@ -317,90 +319,6 @@ queuectl_send_attributes(queuectl_t *q, queuectl_buf_t *object)
     queuectl_buf_text(object, any ? "}}" : "}");
 
     return QUEUECTL_OK;
-}
-
-
-/* what a send takes of a message that was received: its bytes, not their copy */
-
-queuectl_exit_e
-queuectl_send_line(queuectl_span_t line, queuectl_buf_t *object)
-{
-    size_t           i;
-    queuectl_span_t  value, span;
-
-    static const char *const  members[] = { "delaySeconds", "groupId",
-                                            "deduplicationId" };
-
-    if (queuectl_json_check(line) == -1) {
-        queuectl_error("that is not JSON");
-        return QUEUECTL_FAILED;
-    }
-
-    value = queuectl_json_value(line);
-
-    if (!queuectl_json_member(value, "body", &span)) {
-        queuectl_error("that is no message: it has no body");
-        return QUEUECTL_FAILED;
-    }
-
-    queuectl_buf_text(object, "{\"body\":");
-    queuectl_buf_add(object, span.data, span.len);
-
-    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        if (queuectl_json_member(value, members[i], &span)) {
-            queuectl_buf_member(object, members[i]);
-            queuectl_buf_add(object, span.data, span.len);
-        }
-    }
-
-    if (queuectl_json_member(value, "attributes", &span)) {
-        queuectl_buf_member(object, "attributes");
-        queuectl_send_line_attributes(span, object);
-    }
-
-    queuectl_buf_text(object, "}");
-
-    return QUEUECTL_OK;
-}
-
-
-/* those that the server gives to dead letters are not for senders */
-
-static void
-queuectl_send_line_attributes(queuectl_span_t attributes,
-    queuectl_buf_t *object)
-{
-    int              any;
-    queuectl_buf_t   text;
-    queuectl_span_t  name, value;
-
-    if (!queuectl_json_is_object(attributes)) {
-        queuectl_buf_add(object, attributes.data, attributes.len);
-        return;
-    }
-
-    any = 0;
-    name.data = NULL;
-    memset(&text, 0, sizeof(queuectl_buf_t));
-    queuectl_buf_text(object, "{");
-
-    while (queuectl_json_next_member(attributes, &name, &value)) {
-        queuectl_buf_clear(&text);
-        queuectl_json_text(name, &text);
-
-        if (text.len && strncasecmp(text.data, "ezgh.", 5) == 0) {
-            continue;
-        }
-
-        queuectl_buf_text(object, any ? "," : "");
-        queuectl_buf_add(object, name.data, name.len);
-        queuectl_buf_text(object, ":");
-        queuectl_buf_add(object, value.data, value.len);
-        any = 1;
-    }
-
-    queuectl_buf_text(object, "}");
-    queuectl_buf_free(&text);
 }
 
 

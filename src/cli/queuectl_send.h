@@ -15,7 +15,7 @@
 queuectl_exit_e queuectl_send_object(queuectl_t *q, queuectl_span_t body,
     queuectl_buf_t *object);
 
-/* the same of a line of JSON, as "receive --json" prints it */
+/* queuectl_line.c: the same of a line of JSON, as "receive --json" prints it */
 
 queuectl_exit_e queuectl_send_line(queuectl_span_t line,
     queuectl_buf_t *object);

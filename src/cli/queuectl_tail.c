@@ -61,6 +61,12 @@ queuectl_tail(queuectl_t *q)
         return queuectl_usage(q, "--interval is 1 second to 1 day");
     }
 
+    /* the next look is another try */
+
+    if (q->retries < 0 && !once) {
+        q->retries = 0;
+    }
+
     memset(&t, 0, sizeof(queuectl_tail_t));
 
     do {
