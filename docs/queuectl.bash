@@ -10,7 +10,7 @@ _queuectl_flags() {
 
     case $1 in
         'queues create')                echo --fifo $queue ;;
-        'queues list')                  echo --prefix --names ;;
+        'queues list')                  echo --prefix --names --counts ;;
         'queues get')                   ;;
         'queues update')                echo $queue --no-dead-letter-queue ;;
         'queues delete')                echo --yes ;;

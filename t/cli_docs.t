@@ -67,7 +67,7 @@ for my $command ($page =~ /`(queuectl [^`]+)`/g) {
     sh($command) if $command !~ /[A-Z]{2}/;
 }
 
-like($said{'queuectl queues list'}, qr/^failed .*^orders /ms, 'the queues');
+like($said{'queuectl queues list --counts'}, qr/^failed .*^orders /ms, 'the queues');
 like($said{'queuectl receive orders --wait 20s'},
      qr/^Attribute    source=shop\nBody         \{"orderId": 1\}$/m, 'a message');
 is($said{'queuectl receive orders --ack --raw'}, "{\"orderId\": 2}\n\n",

@@ -86,6 +86,16 @@ $r = $c->run(qw/queues update jobs --delay 2d/);
 is($r->{status}, 1, 'what the server refuses: 1');
 like($r->{err}, qr/invalid_argument in delaySeconds, 400/, 'with the field');
 
+$c->ok(qw/send pay x --group g/);
+$r = $c->ok(qw/queues list --counts/);
+is($r->{lines}[0] =~ s/  +/, /gr, 'NAME, KIND, VISIBILITY, RETENTION, DELAY, '
+   . 'DEAD LETTERS, CREATED, VISIBLE, IN FLIGHT, DELAYED', 'list: counts');
+like($r->{lines}[-1], qr/^pay +fifo +.* 1 +0 +0$/, 'of each');
+is($c->ok(qw/queues list --counts --prefix pay --json/)->{json}[0]{counts}{visible},
+   1, 'list: counts in JSON');
+is($c->run(qw/queues list --counts --names/)->{status}, 2,
+   'counts of names: usage');
+
 # redrive: to where they came from, to another, and what stays
 
 my @bodies = map { "m$_" } 1 .. 25;

@@ -7,9 +7,6 @@
 
 
 static queuectl_exit_e queuectl_queues_create(queuectl_t *q);
-static queuectl_exit_e queuectl_queues_list(queuectl_t *q);
-static queuectl_exit_e queuectl_queues_item(queuectl_t *q,
-    queuectl_span_t item, void *data);
 static queuectl_exit_e queuectl_queues_get(queuectl_t *q);
 static queuectl_exit_e queuectl_queues_update(queuectl_t *q);
 static queuectl_exit_e queuectl_queues_delete(queuectl_t *q);
@@ -18,9 +15,6 @@ static queuectl_exit_e queuectl_queues_settings(queuectl_t *q,
     queuectl_buf_t *body);
 static queuectl_exit_e queuectl_queues_policy(queuectl_t *q,
     queuectl_buf_t *body);
-static queuectl_exit_e queuectl_queues_call(queuectl_t *q, const char *method,
-    const char *name, const char *rest, queuectl_buf_t *body,
-    queuectl_answer_t *a);
 
 
 #define QUEUECTL_QUEUES_SETTINGS                                              \
@@ -57,6 +51,8 @@ static const queuectl_flag_t  queuectl_queues_update_flags[] = {
 static const queuectl_flag_t  queuectl_queues_list_flags[] = {
     { "prefix", 0, QUEUECTL_TEXT, "PREFIX", "names that begin so" },
     { "names", 'n', QUEUECTL_SWITCH, NULL, "the names alone, one a line" },
+    { "counts", 0, QUEUECTL_SWITCH, NULL,
+      "with the counts of their messages: one more call for each" },
     { NULL, 0, 0, NULL, NULL }
 };
 
@@ -116,9 +112,7 @@ const queuectl_command_t  queuectl_queues_commands[] = {
 };
 
 
-/* body of NULL: none; the answer is freed by the caller */
-
-static queuectl_exit_e
+queuectl_exit_e
 queuectl_queues_call(queuectl_t *q, const char *method, const char *name,
     const char *rest, queuectl_buf_t *body, queuectl_answer_t *a)
 {
@@ -311,72 +305,6 @@ queuectl_queues_get(queuectl_t *q)
     queuectl_http_free(&a);
 
     return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_queues_list(queuectl_t *q)
-{
-    queuectl_exit_e   rc;
-    queuectl_table_t  table;
-
-    static const char *const  headings[] = {
-        "NAME", "KIND", ">VISIBILITY", ">RETENTION", ">DELAY", "DEAD LETTERS",
-        "CREATED"
-    };
-
-    queuectl_table_init(&table, headings, sizeof(headings) / sizeof(char *));
-
-    rc = queuectl_list(q, "queues", "prefix", queuectl_text(q, "prefix"),
-                       queuectl_queues_item, &table);
-
-    if (table.ncells) {
-        queuectl_table_end(q, &table);
-
-    } else if (rc == QUEUECTL_OK && !q->json && !queuectl_given(q, "names")) {
-        queuectl_note(q, "no queues in %s", q->project);
-    }
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_queues_item(queuectl_t *q, queuectl_span_t item, void *data)
-{
-    queuectl_table_t  *table = data;
-
-    cJSON        *queue;
-    const cJSON  *policy;
-
-    if (q->json) {
-        queuectl_out_json(item);
-        return QUEUECTL_OK;
-    }
-
-    queue = cJSON_ParseWithLength(item.data, item.len);
-
-    if (queuectl_given(q, "names")) {
-        queuectl_out_safe(queuectl_shown(queue, "name"));
-        cJSON_Delete(queue);
-        return QUEUECTL_OK;
-    }
-
-    policy = cJSON_GetObjectItemCaseSensitive(queue, "redrivePolicy");
-
-    queuectl_table_add(table, queuectl_shown(queue, "name"));
-    queuectl_table_add(table, queuectl_shown(queue, "kind"));
-    queuectl_table_seconds(table,
-        queuectl_shown_number(queue, "visibilityTimeoutSeconds"));
-    queuectl_table_seconds(table,
-        queuectl_shown_number(queue, "retentionSeconds"));
-    queuectl_table_seconds(table, queuectl_shown_number(queue, "delaySeconds"));
-    queuectl_table_add(table, cJSON_IsObject(policy) ? "yes" : "-");
-    queuectl_table_add(table, queuectl_shown(queue, "createdAt"));
-
-    cJSON_Delete(queue);
-
-    return QUEUECTL_OK;
 }
 
 
