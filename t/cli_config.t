@@ -167,7 +167,8 @@ like($r->{err}, qr{> GET \S+/o/projects/p/queues\?pageSize=100\n.*< 200}s,
 unlike($r->{err}, qr/\Q$key/, 'without the key');
 
 for my $host (qw/queues.invalid localhost.invalid 127.0.0.1.invalid/) {
-    like(list({ %env, QUEUES_KEY => $key }, '-e', "http://$host")->{err},
+    like(list({ %env, QUEUES_KEY => $key }, '-e', "http://$host",
+              '--connect-timeout', 1)->{err},
          qr/goes to \S+ without encryption/, "a key without encryption: $host");
 }
 

@@ -76,8 +76,8 @@ my $none = 'http://127.0.0.1:' . free_port();
 
 fails('no server', 5, qr/Connection refused|connect.*QUEUES_URL/is,
       { env => { QUEUES_URL => $none } }, qw/queues list/);
-fails('no such host', 5, qr/resolve.*the command line/is,
-      qw{queues list -e http://queues.invalid -q});
+fails('no such host', 5, qr/resolv.*the command line/is,
+      qw{queues list -e http://queues.invalid -q --connect-timeout 2});
 
 # TLS: verified; with its authority, or said loudly
 
@@ -132,6 +132,15 @@ $r = $c->end($h, 'INT');
 is($r->{signal}, 2, 'until Ctrl-C');
 $s->redis->cont;
 
+# lines for a server that is not there, and of which nobody knows
+
+$r = $c->run({ env => { QUEUES_URL => $none }, stdin => "a\nb\n" },
+             qw/send q --lines --retries 1/);
+is($r->{status}, 5, 'lines for no server: 5');
+like($r->{err}, qr/does not answer; trying again in 1 s.*nothing was sent/s,
+     'tried again');
+unlike($r->{err}, qr/may have been stored/, 'and nothing was sent');
+
 # a server that is none of ours
 
 my $e = NgxQueues::Endpoint->new(plain => 1);
@@ -162,7 +171,7 @@ answers('control characters', 1, qr/^queuectl: x\\u001b\[2J\\u009by \(c\\u202ed,
         { status => 400, body => '{"error":"c\u202ed","message":"x\u001b[2J\u009by"}' });
 answers('line ends', 1, qr/^queuectl: a\\nqueuectl: all is well \(c, 400\)\n\z/,
         { status => 400, body => '{"error":"c","message":"a\nqueuectl: all is well"}' });
-answers('an answer that breaks off', 5, qr/127\.0\.0\.1/,
+answers('an answer that breaks off', 5, qr/Whether the call was carried out/,
         { body => '{}', length => 100, end => 'close' });
 answers('an answer that does not come', 5, qr/Whether the call was carried out/,
         { delay => 30 }, qw/queues get q --timeout 1/);
@@ -206,6 +215,11 @@ $r = $c->end($h);
 is("$r->{signal} $r->{out}$r->{err}", "2 b\n", 'for the acknowledgement');
 
 $e->on('/v1/receipts/ack', { body => '{"results":[{"ok":true}]}' });
+
+$e->on('*', { body => '{}', length => 100, end => 'close' });
+$r = $c->run({ env => \%env, stdin => "a\nb\n" }, qw/send q --lines/);
+is($r->{status}, 5, 'lines without an answer: 5');
+like($r->{err}, qr/lines 1 to 2 may have been stored, or not/, 'nobody knows');
 
 # what is odd, and shown all the same: never a control character
 

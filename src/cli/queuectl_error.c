@@ -38,19 +38,18 @@ queuectl_error_transport(queuectl_t *q, queuectl_answer_t *a)
         queuectl_error("%s: the answer is too long", q->endpoint);
         break;
 
-    case CURLE_OPERATION_TIMEDOUT:
-        queuectl_error("%s: %s\nWhether the call was carried out is not known. "
-                       "--timeout SECONDS gives it longer.", q->endpoint, why);
-        break;
-
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_COULDNT_RESOLVE_HOST:
-        queuectl_error("%s: %s\nThe endpoint is from %s: does the server run "
-                       "there?", q->endpoint, why, q->endpoint_from);
-        break;
-
     default:
         queuectl_error("%s: %s", q->endpoint, why);
+
+        if (a->sent) {
+            queuectl_error("Whether the call was carried out is not known.%s",
+                           a->code == CURLE_OPERATION_TIMEDOUT
+                           ? " --timeout TIME gives it longer." : "");
+        } else {
+            queuectl_error("The endpoint is from %s: does the server run "
+                           "there?", q->endpoint_from);
+        }
+
         break;
     }
 

@@ -193,8 +193,9 @@ queuectl_http_perform(queuectl_t *q, queuectl_request_t *r,
 
     a->message[0] = '\0';
     a->code = curl_easy_perform(curl);
-    a->status = 0;
-    a->retry_after = 0;
+    a->sent = a->status = a->retry_after = 0;
+
+    curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &a->sent);
 
     if (a->code == CURLE_OK) {
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &a->status);
@@ -236,9 +237,11 @@ queuectl_http_again(queuectl_t *q, queuectl_request_t *r, queuectl_answer_t *a,
     if (a->status == 429 || a->status == 503) {
         seconds = a->retry_after > 0 ? a->retry_after : 1;
 
-    } else if (r->patient && a->code == CURLE_COULDNT_CONNECT) {
-
-        /* nothing has been sent: a server that restarts, perhaps */
+    } else if (r->patient && a->sent == 0
+               && (a->code == CURLE_COULDNT_CONNECT
+                   || a->code == CURLE_OPERATION_TIMEDOUT))
+    {
+        /* a server that restarts, perhaps */
 
         seconds = 1;
 

@@ -23,6 +23,7 @@ typedef struct {
 
 typedef struct {
     CURLcode          code;
+    long              sent;             /* bytes of the request; 0: none */
     long              status;           /* 0: no answer */
     long              retry_after;
     queuectl_buf_t    body;

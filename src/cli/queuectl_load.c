@@ -312,7 +312,7 @@ queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, queuectl_answer_t *a)
     /* no answer, or none that says whether they were stored */
 
     if ((rc == QUEUECTL_UNAVAILABLE || rc == QUEUECTL_INTERRUPTED)
-        && a->status != 429 && a->code != CURLE_COULDNT_CONNECT)
+        && a->sent && a->status != 429)
     {
         queuectl_error("lines %lld to %lld may have been stored, or not",
                        l->lines[0], l->lines[l->n - 1]);
