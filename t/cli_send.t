@@ -132,6 +132,24 @@ $c->ok({ stdin => join "\n", map { $_ x 250_000 } 'a' .. 'k' },
 is(join(' ', map { length } bodies($q)), join(' ', (250_000) x 11),
    'large lines');
 
+# a server that takes less is sent less at a time
+
+my $small = NgxQueues::Server->new(node_of => $s,
+                                   http => 'client_max_body_size 5k;');
+my $env = { QUEUES_URL => $small->url };
+my @some = map { $_ x 2000 } 'a' .. 'm';
+
+$c->ok({ env => $env, stdin => join "\n", @some }, qw/send q --lines/);
+is_deeply([bodies($q)], \@some, 'smaller batches, in order');
+
+$r = $c->run({ env => $env, stdin => join "\n", 'a', 'b' x 6000, 'c' },
+             qw/send q --lines --keep-going/);
+is($r->{status}, 1, 'a line that is too large by itself: 1');
+like($r->{err}, qr/413.*line 2 was refused.*2 messages sent, 1 line refused/s,
+     'and which one');
+is(join(' ', bodies($q)), 'a c', 'the others are sent');
+$small->finish;
+
 # a line that is refused, by us and by the server
 
 my $long = 'x' x 300_000;

@@ -36,7 +36,7 @@ like($r->{err}, qr/shown this once/, 'and said so');
 
 $r = $c->run(qw/subscriptions create q --url/, $url);
 is($r->{status}, 6, 'a second one: 6');
-like($r->{err}, qr/subscription_exists.*update changes it/s, 'and what to do');
+like($r->{err}, qr/subscription_exists.*To change it: queuectl subscriptions/s, 'and what to do');
 is($c->run(qw/subscriptions create q/)->{status}, 2, 'without a URL: usage');
 is($c->run(qw/subscriptions create none --url/, $url)->{status}, 3,
    'of no queue: 3');

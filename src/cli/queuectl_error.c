@@ -89,14 +89,14 @@ queuectl_error_hint(queuectl_t *q, const char *code)
         const char  *code;
         const char  *hint;
     } hints[] = {
-        { "queue_not_found", "queuectl queues list shows the queues of %s." },
+        { "queue_not_found", "To see the queues of %s: queuectl queues list" },
         { "subscription_not_found",
-          "queuectl subscriptions list shows the subscriptions of %s." },
-        { "queue_exists", "queuectl queues update changes its settings." },
+          "To see the subscriptions of %s: queuectl subscriptions list" },
+        { "queue_exists", "To change its settings: queuectl queues update" },
         { "subscription_exists",
-          "A queue has one; queuectl subscriptions update changes it." },
-        { "queue_in_use", "It takes the dead letters of other queues: queuectl "
-          "queues update QUEUE --no-dead-letter-queue for those." },
+          "A queue has one. To change it: queuectl subscriptions update" },
+        { "queue_in_use", "To take it from that one: queuectl queues update QUEUE "
+          "--no-dead-letter-queue" },
     };
 
     if (strcmp(code, "unauthenticated") == 0) {

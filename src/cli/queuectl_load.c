@@ -23,6 +23,7 @@ typedef struct {
     queuectl_buf_t       objects[QUEUECTL_LOAD_BATCH];
     long long            lines[QUEUECTL_LOAD_BATCH];
     size_t               n;
+    size_t               most;          /* of a batch that the server takes */
     size_t               bytes;
     long long            line;          /* the one that was read last */
     long long            next;          /* the first that is not stored */
@@ -38,10 +39,11 @@ static queuectl_exit_e queuectl_load_lines(queuectl_t *q, queuectl_load_t *l,
 static queuectl_exit_e queuectl_load_line(queuectl_t *q, queuectl_load_t *l,
     queuectl_span_t line);
 static queuectl_exit_e queuectl_load_send(queuectl_t *q, queuectl_load_t *l);
-static void queuectl_load_write(queuectl_load_t *l, queuectl_buf_t *body);
-static size_t queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a);
+static void queuectl_load_write(queuectl_load_t *l, size_t n,
+    queuectl_buf_t *body);
+static size_t queuectl_load_blamed(size_t n, queuectl_answer_t *a);
 static queuectl_exit_e queuectl_load_failed(queuectl_t *q, queuectl_load_t *l,
-    queuectl_answer_t *a);
+    size_t n, queuectl_answer_t *a);
 static void queuectl_load_drop(queuectl_load_t *l, size_t i);
 static void queuectl_load_end(queuectl_t *q, queuectl_load_t *l,
     queuectl_exit_e rc);
@@ -58,6 +60,7 @@ queuectl_load(queuectl_t *q, FILE *f)
     memset(&l, 0, sizeof(queuectl_load_t));
     queuectl_path(q, &l.path, "queues", q->arguments[0], "/messages");
     l.next = queuectl_number(q, "start-line", 1);
+    l.most = QUEUECTL_LOAD_BATCH;
 
     queuectl_progress_init(q, &l.progress, "messages",
         fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0);
@@ -185,14 +188,14 @@ queuectl_load_line(queuectl_t *q, queuectl_load_t *l, queuectl_span_t line)
 
 
 static void
-queuectl_load_write(queuectl_load_t *l, queuectl_buf_t *body)
+queuectl_load_write(queuectl_load_t *l, size_t n, queuectl_buf_t *body)
 {
     size_t  i;
 
     queuectl_buf_clear(body);
     queuectl_buf_text(body, "{\"messages\":[");
 
-    for (i = 0; i < l->n; i++) {
+    for (i = 0; i < n; i++) {
         queuectl_buf_text(body, i ? "," : "");
         queuectl_buf_add(body, l->objects[i].data, l->objects[i].len);
     }
@@ -201,11 +204,12 @@ queuectl_load_write(queuectl_load_t *l, queuectl_buf_t *body)
 }
 
 
-/* sends the batch; with --keep-going also what is left of it without a line */
+/* sends the batch, or what is left of it without a line, in parts if need be */
 
 static queuectl_exit_e
 queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
 {
+    size_t              n;
     queuectl_buf_t      body;
     queuectl_exit_e     rc;
     queuectl_answer_t   a;
@@ -221,7 +225,9 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
     rc = QUEUECTL_OK;
 
     while (rc == QUEUECTL_OK && l->n) {
-        queuectl_load_write(l, &body);
+        n = l->n < l->most ? l->n : l->most;
+
+        queuectl_load_write(l, n, &body);
         r.body = queuectl_buf_span(&body);
 
         rc = queuectl_http_send(q, &r, &a);
@@ -231,12 +237,19 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
                 queuectl_send_print(q, &a);
             }
 
-            l->sent += l->n;
-            l->next = l->lines[l->n - 1] + 1;
-            l->n = 0;
+            l->sent += n;
+            l->next = l->lines[n - 1] + 1;
+
+            while (n--) {
+                queuectl_load_drop(l, 0);
+            }
+
+        } else if (a.status == 413 && n > 1) {
+            l->most = n / 2;
+            rc = QUEUECTL_OK;
 
         } else {
-            rc = queuectl_load_failed(q, l, &a);
+            rc = queuectl_load_failed(q, l, n, &a);
         }
 
         queuectl_http_free(&a);
@@ -250,10 +263,10 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
 }
 
 
-/* which one of the batch it is, by "messages[3].body", or their number */
+/* which one of so many it is, by "messages[3].body", or their number */
 
 static size_t
-queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a)
+queuectl_load_blamed(size_t n, queuectl_answer_t *a)
 {
     size_t          i;
     unsigned long   at;
@@ -262,7 +275,7 @@ queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a)
 
     static const char  before[] = "messages[";
 
-    i = l->n;
+    i = n;
     memset(&field, 0, sizeof(queuectl_buf_t));
 
     if (a->status == 400 && queuectl_json_member_text(a->json, "field", &field)
@@ -271,7 +284,7 @@ queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a)
     {
         at = strtoul(field.data + sizeof(before) - 1, &end, 10);
 
-        if (*end == ']' && at < l->n) {
+        if (*end == ']' && at < n) {
             i = at;
         }
     }
@@ -283,21 +296,22 @@ queuectl_load_blamed(queuectl_load_t *l, queuectl_answer_t *a)
 
 
 static queuectl_exit_e
-queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, queuectl_answer_t *a)
+queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, size_t n,
+    queuectl_answer_t *a)
 {
     size_t           i;
     queuectl_exit_e  rc;
 
     rc = queuectl_http_failed(q, a);
-    i = queuectl_load_blamed(l, a);
+    i = queuectl_load_blamed(n, a);
 
     /* the line itself, where the batch is one line and is refused as such */
 
-    if (i == l->n && l->n == 1 && (a->status == 400 || a->status == 413)) {
+    if (i == n && n == 1 && (a->status == 400 || a->status == 413)) {
         i = 0;
     }
 
-    if (i < l->n) {
+    if (i < n) {
         queuectl_error("line %lld was refused", l->lines[i]);
         l->failed++;
 
@@ -315,7 +329,7 @@ queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, queuectl_answer_t *a)
         && a->sent && a->status != 429)
     {
         queuectl_error("lines %lld to %lld may have been stored, or not",
-                       l->lines[0], l->lines[l->n - 1]);
+                       l->lines[0], l->lines[n - 1]);
     }
 
     return rc;
