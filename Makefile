@@ -33,18 +33,20 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # what prove is to run; for one file: make test TESTS=t/00-build.t. Those that
 # take long begin first, so that none of them is left for the end.
 
-LONG  := $(patsubst %,t/%.t,registry maintenance push_lost soak soak_push \
-             redis_model replicas redis_wrong_types redis_away push_dns)
+LONG  := $(patsubst %,t/%.t,registry maintenance pubsub_push_switch push_lost \
+             queen_histories pubsub_pull soak pubsub_push_retry fuzz unit soak_push \
+             pubsub_dead_letter redis_log_planted redis_model replicas \
+             redis_wrong_types redis_away push_dns)
 TESTS ?= $(LONG) $(filter-out $(LONG),$(sort $(wildcard t/*.t)))
 
 # the server that they start
 REDIS_SERVER ?= redis-server
 export REDIS_SERVER
 
-# three at once, on two cores too: tests wait most of their time
+# four at once, on two cores too: tests wait most of their time
 
 PROVE := PERL5OPT='-I$(CURDIR)/t/lib -MNgxQueues::Warnings' \
-         prove -r --timer -j3 -It/lib
+         prove -r --timer -j4 -It/lib
 
 .PHONY: all help queuectl run test valkey sanitize fuzz soak bench install clean
 .PHONY: install-build install-cli install-run install-test install-fuzz

@@ -104,7 +104,7 @@ for my $file ('bin/queuectl', 'share/man/man1/queuectl.1',
     ok(-s "$dir/root/usr/$file", "usr/$file");
 }
 
-like(`make -C $top -n install DESTDIR=/none 2>&1`, qr{/none/usr/bin/queuectl},
+like(`make -C $top -nk install DESTDIR=/none 2>&1`, qr{/none/usr/bin/queuectl},
      'is a part of make install');
 
 $s->finish;
