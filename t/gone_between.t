@@ -16,22 +16,14 @@ use Test::More;
 use Time::HiRes 'time';
 
 use NgxQueues::Client;
+use NgxQueues::Pubsub;
 use NgxQueues::Queue;
 use NgxQueues::Server;
 use NgxQueues::Wait;
 
-my $s = NgxQueues::Server->new(tls => 1, http2 => 1);
-my $node = NgxQueues::Server->new(node_of => $s);
-my $q = NgxQueues::Queue->new($s, client => $node->client,
-                              visibilityTimeoutSeconds => 60);
-my $admin = $s->redis->client;
-my ($worker) = $s->worker_pids;
+my ($s, $path, $body, $request, $worker);
 
 END { kill CONT => $worker if $worker }
-
-my $path = $q->path('/messages/receive');
-my $body = '{"waitSeconds":20,"maxMessages":3}';
-my $request = join '', $s->client->compose(POST => $path, $body, {});
 
 # connections that wait
 
@@ -109,62 +101,127 @@ my %ways = (
                                         sub { $_[0]->close }, 3],
 );
 
+# the one who stays gets its messages by the same way
+
+sub stays {
+    my ($q) = @_;
+    my $h = $q->park(at => $s->client(tls => 1), maxMessages => 3, fresh => 1);
+
+    $q->parked;
+    kill STOP => $worker;
+    $q->send('a', 'b');
+    kill CONT => $worker;
+    ($h) = $s->client->wait_all([$h], scaled(10));
+    is(join(' ', map { $_->{body} } @{ $h->{json}{messages} || [] }), 'a b',
+       'a client of TLS that stays');
+}
+
+# The calls that wait: of those who send, receive and count by another node.
+
+sub queue_of {
+    my ($node) = @_;
+    my $q = NgxQueues::Queue->new($s, client => $node->client,
+                                  visibilityTimeoutSeconds => 60);
+
+    return $q, $q->path('/messages/receive'),
+        '{"waitSeconds":20,"maxMessages":3}', {
+        parked => sub { $q->parked },
+        send => sub { $q->send('a', 'b') },
+        take => sub { $q->receive(waitSeconds => 5, maxMessages => 10) },
+        told => sub { "$_[0]{body} $_[0]{receiveCount}" },
+        ack => sub { $q->ack(@_) eq 'ok ok' },
+        left => sub { $q->counts ne '0 0 0' },
+    };
+}
+
+sub subscription_of {
+    my ($node) = @_;
+    my $p = NgxQueues::Pubsub->new($s, client => $node->client);
+
+    $p->topic('dead');
+    $p->topic('topic');
+    $p->sub('sub', 'topic', ackDeadlineSeconds => 60,
+            deadLetterPolicy => { deadLetterTopic => 'dead' });
+
+    return $p, $p->path('subscriptions', 'sub', 'pull'), '{"maxMessages":3}', {
+        parked => sub {
+            wait_for { $p->redis->call('HGET', $p->hot('sub'), 's') =~ /^[13]/
+                && $p->redis->call(qw/PUBSUB SHARDNUMSUB/, $p->root . ':w')->[1]
+            } or die "no pull waits\n";
+        },
+        send => sub { $p->publish('topic', 'a', 'b') },
+        take => sub { $p->pull('sub', 10, wait => 1) },
+        told => sub { NgxQueues::Pubsub::data($_[0]) . " $_[0]{deliveryAttempt}" },
+        ack => sub { $p->ack('sub', @_); 1 },
+        left => sub { $p->pull('sub', 10) },
+    };
+}
+
 sub held_back {
+    my ($admin) = @_;
+
     return $admin->call('CLIENT', 'LIST') =~ /flags=\S*b\S* .*cmd=fcall/;
 }
 
-for my $way (sort keys %ways) {
-    my ($come, $go, $tries) = @{ $ways{$way} };
-    my $calls = $q->calls;
-    my $n = $come->();
+for my $api ([ 'receive', sub { NgxQueues::Server->new(@_) }, \&queue_of ],
+             [ 'pull', \&NgxQueues::Pubsub::server, \&subscription_of ])
+{
+    my ($name, $server, $make) = @$api;
 
-    wait_for { $q->calls >= $calls + ($tries // 1) } 5 or die "no try\n";
-    $q->parked;
+    $s = $server->(tls => 1, http2 => 1);
 
-    # the hint waits for the worker, and then its try for Redis
+    my $node = $server->(node_of => $s);
+    my $admin = $s->redis->client;
 
-    kill STOP => $worker;
-    $q->send('a', 'b');
-    $admin->call('CLIENT', 'PAUSE', 30000, 'WRITE');
-    $calls = $q->calls;
-    kill CONT => $worker;
-    wait_for { held_back() } 5 or die "no try is held back\n";
+    ($worker) = $s->worker_pids;
+    (my $q, $path, $body, my $does) = $make->($node);
+    $request = join '', $s->client->compose(POST => $path, $body, {});
 
-    # the answer comes, and the end after it
+    for my $way (sort keys %ways) {
+        my ($come, $go, $tries) = @{ $ways{$way} };
+        my $what = "$name, $way";
+        my $calls = $q->calls;
+        my $n = $come->();
 
-    kill STOP => $worker;
-    $admin->call('CLIENT', 'UNPAUSE');
-    wait_for { $q->calls > $calls } 5 or die "no answer\n";
-    is(($q->calls - $calls), 1, "$way: a try");
-    $go->($n);
-    kill CONT => $worker;
+        wait_for { $q->calls >= $calls + ($tries // 1) } 5 or die "no try\n";
+        $does->{parked}();
 
-    my $begin = time;
-    my (@m, @more);
+        # the hint waits for the worker, and then its try for Redis
 
-    push @m, @more while @m < 2
-        && (@more = $q->receive(waitSeconds => 5, maxMessages => 10));
+        kill STOP => $worker;
+        $does->{send}();
+        $admin->call('CLIENT', 'PAUSE', 30000, 'WRITE');
+        $calls = $q->calls;
+        kill CONT => $worker;
+        wait_for { held_back($admin) } 5 or die "no try is held back\n";
 
-    is(join(' ', map { "$_->{body} $_->{receiveCount}" } @m), 'a 1 b 1',
-       "$way: another one gets them");
-    cmp_ok(time - $begin, '<', scaled(1), "$way: at once");
-    is($q->ack(@m), 'ok ok', "$way: ack") if @m == 2;
-    is($q->counts, '0 0 0', "$way: nothing else is there");
+        # the answer comes, and the end after it
+
+        kill STOP => $worker;
+        $admin->call('CLIENT', 'UNPAUSE');
+        wait_for { $q->calls > $calls } 5 or die "no answer\n";
+        is(($q->calls - $calls), 1, "$what: a try");
+        $go->($n);
+        kill CONT => $worker;
+
+        my $begin = time;
+        my (@m, @more);
+
+        push @m, @more while @m < 2 && (@more = $does->{take}());
+
+        is(join(' ', map { $does->{told}($_) } @m), 'a 1 b 1',
+           "$what: another one gets them");
+        cmp_ok(time - $begin, '<', scaled(1), "$what: at once");
+        ok($does->{ack}(@m), "$what: ack") if @m == 2;
+        ok(!$does->{left}(), "$what: nothing else is there");
+    }
+
+    if ($name eq 'receive') {
+        stays($q);
+    }
+
+    $node->finish;
+    $s->finish;
 }
-
-# the one who stays gets its messages by the same way
-
-my $h = $q->park(at => $s->client(tls => 1), maxMessages => 3, fresh => 1);
-
-$q->parked;
-kill STOP => $worker;
-$q->send('a', 'b');
-kill CONT => $worker;
-($h) = $s->client->wait_all([$h], scaled(10));
-is(join(' ', map { $_->{body} } @{ $h->{json}{messages} || [] }), 'a b',
-   'a client of TLS that stays');
-
-$node->finish;
-$s->finish;
 
 done_testing;
