@@ -23,6 +23,7 @@ static char *ngx_queues_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+static char *ngx_queues_health(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_queues_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_queues_init_process(ngx_cycle_t *cycle);
@@ -277,6 +278,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
+    { ngx_string("queues_health"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_queues_health,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_pubsub_max_delivery_attempts"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_queues_conf_set_max_attempts,
@@ -360,6 +368,17 @@ ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     qlcf->handler = ngx_queues_api_handler;
 
     return ngx_queues_conf_set_oidc_discovery(cf, cmd, conf);
+}
+
+
+static char *
+ngx_queues_health(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    qlcf->handler = ngx_queues_api_handler;
+
+    return ngx_queues_conf_set_health(cf, cmd, conf);
 }
 
 

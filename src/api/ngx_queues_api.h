@@ -134,7 +134,7 @@ typedef struct {
 /* what tells the APIs apart, one constant record each */
 typedef struct {
     ngx_uint_t                    parts;       /* of locations, as group */
-    ngx_str_t                     prefix;      /* of its paths */
+    ngx_str_t                     prefix;      /* of its paths, or empty */
     const ngx_queues_api_route_t *const *tables; /* the most frequent first,
                                                     NULL ends them */
 
@@ -219,6 +219,7 @@ extern const ngx_queues_api_surface_t  ngx_queues_api_queues_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_queen_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_pubsub_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface;
+extern const ngx_queues_api_surface_t  ngx_queues_api_health_surface;
 
 
 /* of the Queues API and of those that have its codes */

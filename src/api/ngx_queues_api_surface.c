@@ -43,6 +43,7 @@ static const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[] = {
     &ngx_queues_api_queues_surface,
     &ngx_queues_api_queen_surface,
     &ngx_queues_api_oidc_surface,
+    &ngx_queues_api_health_surface,
     NULL
 };
 
@@ -98,6 +99,7 @@ ngx_queues_api_surface_of(ngx_http_request_t *r)
 
     for (s = ngx_queues_api_surfaces; *s; s++) {
         if (((*s)->parts & qlcf->serves)
+            && (*s)->prefix.len
             && path.len > (*s)->prefix.len
             && ngx_memcmp(path.data, (*s)->prefix.data, (*s)->prefix.len) == 0)
         {

@@ -440,6 +440,17 @@ ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
+char *
+ngx_queues_conf_set_health(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_queues_conf_loc_t *qlcf = conf;
+
+    qlcf->api = NGX_QUEUES_CONF_HEALTH;
+
+    return ngx_queues_conf_first_api(cf, cmd, qlcf);
+}
+
+
 /* a location has one API: a path and an error belong to one of them */
 
 char *

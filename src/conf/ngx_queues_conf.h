@@ -25,6 +25,7 @@
 #define NGX_QUEUES_CONF_QUEEN      0x0008
 #define NGX_QUEUES_CONF_PUBSUB     0x0010
 #define NGX_QUEUES_CONF_OIDC       0x0020
+#define NGX_QUEUES_CONF_HEALTH     0x0040
 
 
 #define NGX_QUEUES_CONF_NAME_MAX   64      /* of organizations and projects */
@@ -161,6 +162,8 @@ char *ngx_queues_conf_set_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_max_attempts(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
