@@ -284,10 +284,15 @@ do
     end
 
 
-    -- Where a list goes: streams to be appended to, each with key, list, and plan,
-    -- and FIFO queues.  Keys of a wrong type that cannot be undone fail here.
+    -- The streams that a publish appends to, what goes there, and the plans of
+    -- those that are subscriptions; kept from call to call, as hset is.
+    local to = { keys = {}, lists = {}, plans = {} }
+
+
+    -- Where a list goes: how many streams, and FIFO queues.  Keys of a wrong type
+    -- that cannot be undone fail here.
     local function targets(root, fan, list, ms, size)
-        local streams, queues = {}, {}
+        local n, queues, keys, lists, plans = 0, {}, to.keys, to.lists, to.plans
 
         for i = 1, #fan do
             local line = fan[i]
@@ -302,46 +307,48 @@ do
                         p = L.grow(p, size)
                     end
 
-                    if line.letter == 's' then
-                        streams[#streams + 1] = { p.m, some, p }
-
-                    elseif line.letter == 'f' then
+                    if line.letter == 'f' then
                         L.can_append_late(p, ms)
                         queues[#queues + 1] = { p, some }
 
-                    elseif line.letter == 'n' then
-                        streams[#streams + 1] = { line.key, some }
-
-                    else                    -- comes back behind what a seek brings
-                        streams[#streams + 1] = { L.pending(p), some, p }
+                    else
+                        n = n + 1
+                        lists[n], plans[n] = some, p or false
+                        -- S: comes back behind what a seek brings
+                        keys[n] = line.letter == 's' and p.m
+                                  or line.letter == 'n' and line.key
+                                  or L.pending(p)
                     end
                 end
             end
         end
 
-        return streams, queues
+        return n, queues
     end
 
 
-    -- Appends lists to streams.  Returns nothing, or an error that has changed
-    -- nothing but for the last id of streams.
-    local function append(streams)
-        for i = 1, #streams do
-            local key, list = streams[i][1], streams[i][2]
+    -- Appends to the first n streams.  Returns nothing, or an error that has
+    -- changed nothing but for the last id of streams.
+    local function append(n)
+        local keys, lists = to.keys, to.lists
+
+        for i = 1, n do
+            local key, list = keys[i], lists[i]
 
             for k = 1, #list do
-                local done = try('XADD', key, list[k].id, 'b', list[k].body)
+                local m = list[k]
+                local done = try('XADD', key, m.id, 'b', m.body)
 
                 if type(done) == 'table' then
                     for u = 1, i do
                         local ids = {}
 
-                        for j = 1, u < i and #streams[u][2] or k - 1 do
-                            ids[j] = streams[u][2][j].id
+                        for j = 1, u < i and #lists[u] or k - 1 do
+                            ids[j] = lists[u][j].id
                         end
 
                         if ids[1] then
-                            call('XDEL', streams[u][1], unpack(ids))
+                            call('XDEL', keys[u], unpack(ids))
                         end
                     end
 
@@ -368,16 +375,18 @@ do
     function L.publish(root, topic, list)
         local now = L.now()
         local first, last, ms = number(list, topic.last, now)
-        local streams, queues = targets(root, topic.fan, list, ms, longest(list))
+        local n, queues = targets(root, topic.fan, list, ms, longest(list))
 
         if topic.log then
-            streams[#streams + 1] = { L.topic_log(root, topic.t), list }
+            n = n + 1
+            to.keys[n], to.lists[n] = L.topic_log(root, topic.t), list
+            to.plans[n] = false
         end
 
         call('HSET', L.topic(root, topic.t), 'last', last)
         topic.last = last
 
-        local failed = append(streams)
+        local failed = append(n)
 
         if failed then
             return failed
@@ -394,8 +403,10 @@ do
             L.append(p, some)
         end
 
-        for i = 1, #streams do
-            local p = streams[i][3]
+        for i = 1, n do
+            local p = to.plans[i]
+
+            to.lists[i] = false             -- bodies are not kept
 
             if p and not p.due then
                 L.stocked(p, now)
