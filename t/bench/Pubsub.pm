@@ -97,7 +97,7 @@ sub publish_lines {
             row("Pub/Sub: publish of $each to $subs subscription"
                 . ($subs > 1 ? 's' : ''), numbers($each, '', @runs),
                 values => [micro($redis / $subs,
-                                 $each == 100 ? TARGET : undef)]);
+                                 $subs == 100 ? TARGET : undef)]);
         }
     }
 }
