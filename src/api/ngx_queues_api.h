@@ -450,6 +450,9 @@ u_char *ngx_queues_api_alloc(ngx_queues_api_t *api, size_t size);
 void ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status,
     u_char *start, u_char *end);
 
+/* Starts a store call that reads nothing: whether it is there. */
+void ngx_queues_api_ping(ngx_queues_api_t *api, ngx_queues_store_done_pt done);
+
 /* The done of a store call after which there is nothing to tell: 204. */
 void ngx_queues_api_no_content(void *data, ngx_queues_store_result_t *result);
 

@@ -68,8 +68,7 @@ ngx_queues_api_health_names(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 static void
 ngx_queues_api_health(ngx_queues_api_t *api)
 {
-    ngx_str_t                value;
-    ngx_queues_store_logs_t  call;
+    ngx_str_t  value;
 
     ngx_str_set(&value, "no-store");
 
@@ -80,11 +79,19 @@ ngx_queues_api_health(ngx_queues_api_t *api)
         return;
     }
 
+    ngx_queues_api_ping(api, ngx_queues_api_health_done);
+}
+
+
+void
+ngx_queues_api_ping(ngx_queues_api_t *api, ngx_queues_store_done_pt done)
+{
+    ngx_queues_store_logs_t  call;
+
     ngx_queues_store_logs_init(&call, NGX_QUEUES_STORE_LOGS_PING);
 
     ngx_queues_api_started(api,
-        ngx_queues_store_logs_start(&api->root, &call,
-                                    ngx_queues_api_health_done, api));
+        ngx_queues_store_logs_start(&api->root, &call, done, api));
 }
 
 

@@ -66,10 +66,6 @@ extern const ngx_queues_api_route_t  ngx_queues_api_queen_maintenance_routes[];
 extern const ngx_queues_api_route_t  ngx_queues_api_queen_metrics_routes[];
 
 
-/* A call of the store that reads nothing: whether it is there. */
-void ngx_queues_api_queen_ping(ngx_queues_api_t *api,
-    ngx_queues_store_done_pt done);
-
 /*
  * The parameters of the query by their names: n values, without data where
  * they are missing.  Others are passed over, of several with one name the first

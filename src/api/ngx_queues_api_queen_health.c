@@ -25,20 +25,7 @@ const ngx_queues_api_route_t  ngx_queues_api_queen_health_routes[] = {
 static void
 ngx_queues_api_queen_health(ngx_queues_api_t *api)
 {
-    ngx_queues_api_queen_ping(api, ngx_queues_api_queen_health_done);
-}
-
-
-void
-ngx_queues_api_queen_ping(ngx_queues_api_t *api,
-    ngx_queues_store_done_pt done)
-{
-    ngx_queues_store_logs_t  call;
-
-    ngx_queues_store_logs_init(&call, NGX_QUEUES_STORE_LOGS_PING);
-
-    ngx_queues_api_started(api,
-        ngx_queues_store_logs_start(&api->root, &call, done, api));
+    ngx_queues_api_ping(api, ngx_queues_api_queen_health_done);
 }
 
 

@@ -99,7 +99,7 @@ ngx_queues_api_queen_count_answer(ngx_queues_api_t *api, ngx_uint_t status)
 static void
 ngx_queues_api_queen_metrics(ngx_queues_api_t *api)
 {
-    ngx_queues_api_queen_ping(api, ngx_queues_api_queen_metrics_done);
+    ngx_queues_api_ping(api, ngx_queues_api_queen_metrics_done);
 }
 
 
@@ -161,7 +161,7 @@ ngx_queues_api_queen_metrics_done(void *data,
 static void
 ngx_queues_api_queen_prometheus(ngx_queues_api_t *api)
 {
-    ngx_queues_api_queen_ping(api, ngx_queues_api_queen_prometheus_done);
+    ngx_queues_api_ping(api, ngx_queues_api_queen_prometheus_done);
 }
 
 
