@@ -97,4 +97,16 @@ for my $wrong ([ 'queues_api; queues_health;', '"queues_api" and "queues_health"
     ok(!$right && index($said, $wrong->[1]) >= 0, $wrong->[0]) or diag($said);
 }
 
+# it asks for no credential, so that there need be none for it
+
+{
+    my $t = NgxQueues::Server->new(start => 0, redis => 0, queues => 0,
+        http => 'queues_redis 127.0.0.1:1; queues_secret_file %%DIR%%/secret;',
+        locations => 'location = /healthz { queues_health; } '
+                     . 'location /v1/ { queues_api; queues_auth off; }');
+    my ($right, $said) = $t->test_configuration;
+
+    ok($right, 'no keys') or diag($said);
+}
+
 done_testing;

@@ -173,8 +173,9 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
 
         if (conf->api & NGX_QUEUES_CONF_OIDC) {
             qmcf->oidc.discovery = 1;
+        }
 
-        } else if (conf->auth) {
+        if (conf->auth && !(conf->api & NGX_QUEUES_CONF_OPEN)) {
             qmcf->auth = 1;
         }
 

@@ -27,6 +27,9 @@
 #define NGX_QUEUES_CONF_OIDC       0x0020
 #define NGX_QUEUES_CONF_HEALTH     0x0040
 
+/* those for everyone, whatever queues_auth says */
+#define NGX_QUEUES_CONF_OPEN       (NGX_QUEUES_CONF_OIDC|NGX_QUEUES_CONF_HEALTH)
+
 
 #define NGX_QUEUES_CONF_NAME_MAX   64      /* of organizations and projects */
 
