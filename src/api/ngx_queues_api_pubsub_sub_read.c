@@ -17,7 +17,7 @@ typedef enum {
 
 static ngx_int_t ngx_queues_api_pubsub_inner(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *parent, ngx_uint_t i,
-    ngx_queues_api_pubsub_object_t *object);
+    ngx_queues_api_pubsub_object_t *object, ngx_uint_t *there);
 static ngx_int_t ngx_queues_api_pubsub_read_scalars(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *object, ngx_queues_api_pubsub_sub_t *sub);
 static ngx_int_t ngx_queues_api_pubsub_read_expiration(ngx_queues_api_t *api,
@@ -147,19 +147,30 @@ ngx_queues_api_pubsub_sub_stored(ngx_queues_api_t *api, ngx_str_t *members,
 }
 
 
-/* an object within another: NGX_DECLINED where it is missing */
+/*
+ * An object within another: sets *there.  One that is missing has no members,
+ * and *there is left as it is.
+ */
 
 static ngx_int_t
 ngx_queues_api_pubsub_inner(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *parent, ngx_uint_t i,
-    ngx_queues_api_pubsub_object_t *object)
+    ngx_queues_api_pubsub_object_t *object, ngx_uint_t *there)
 {
-    u_char     *p;
-    ngx_str_t   name;
+    u_char      *p;
+    ngx_str_t    name;
+    ngx_uint_t   k;
 
     if (parent->values[i].type == NGX_QUEUES_BASE_JSON_NULL) {
-        return NGX_DECLINED;
+
+        for (k = 0; k < object->n; k++) {
+            object->values[k].type = NGX_QUEUES_BASE_JSON_NULL;
+        }
+
+        return NGX_OK;
     }
+
+    *there = 1;
 
     name = parent->names[i];
 
@@ -237,7 +248,6 @@ static ngx_int_t
 ngx_queues_api_pubsub_read_expiration(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *object, ngx_queues_api_pubsub_sub_t *sub)
 {
-    ngx_int_t                       rc;
     ngx_queues_base_json_value_t    values[1];
     ngx_queues_api_pubsub_object_t  inner;
 
@@ -245,14 +255,13 @@ ngx_queues_api_pubsub_read_expiration(ngx_queues_api_t *api,
     inner.values = values;
     inner.n = 1;
 
-    rc = ngx_queues_api_pubsub_inner(api, object,
-                                     NGX_QUEUES_API_PUBSUB_SUB_EXPIRATION,
-                                     &inner);
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+    if (ngx_queues_api_pubsub_inner(api, object,
+                                    NGX_QUEUES_API_PUBSUB_SUB_EXPIRATION,
+                                    &inner, &sub->expires)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
     }
-
-    sub->expires = 1;
 
     return ngx_queues_api_pubsub_time_of(api, &inner, 0, &sub->ttl);
 }
@@ -262,7 +271,7 @@ static ngx_int_t
 ngx_queues_api_pubsub_read_dead(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *object, ngx_queues_api_pubsub_sub_t *sub)
 {
-    ngx_int_t                       rc;
+    ngx_uint_t                      there;
     ngx_queues_base_json_value_t    values[2];
     ngx_queues_api_pubsub_object_t  inner;
 
@@ -270,13 +279,12 @@ ngx_queues_api_pubsub_read_dead(ngx_queues_api_t *api,
     inner.values = values;
     inner.n = 2;
 
-    rc = ngx_queues_api_pubsub_inner(api, object,
-                                     NGX_QUEUES_API_PUBSUB_SUB_DEAD, &inner);
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
-    }
-
-    if (ngx_queues_api_pubsub_string(api, &inner, 0, &sub->dead) != NGX_OK) {
+    if (ngx_queues_api_pubsub_inner(api, object,
+                                    NGX_QUEUES_API_PUBSUB_SUB_DEAD, &inner,
+                                    &there)
+        != NGX_OK
+        || ngx_queues_api_pubsub_string(api, &inner, 0, &sub->dead) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -288,7 +296,6 @@ static ngx_int_t
 ngx_queues_api_pubsub_read_retry(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *object, ngx_queues_api_pubsub_sub_t *sub)
 {
-    ngx_int_t                       rc;
     ngx_queues_base_json_value_t    values[2];
     ngx_queues_api_pubsub_object_t  inner;
 
@@ -296,15 +303,12 @@ ngx_queues_api_pubsub_read_retry(ngx_queues_api_t *api,
     inner.values = values;
     inner.n = 2;
 
-    rc = ngx_queues_api_pubsub_inner(api, object,
-                                     NGX_QUEUES_API_PUBSUB_SUB_RETRY, &inner);
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
-    }
-
-    sub->retry = 1;
-
-    if (ngx_queues_api_pubsub_time_of(api, &inner, 0, &sub->min) != NGX_OK) {
+    if (ngx_queues_api_pubsub_inner(api, object,
+                                    NGX_QUEUES_API_PUBSUB_SUB_RETRY, &inner,
+                                    &sub->retry)
+        != NGX_OK
+        || ngx_queues_api_pubsub_time_of(api, &inner, 0, &sub->min) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -317,7 +321,7 @@ ngx_queues_api_pubsub_push_read(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *parent, ngx_uint_t i,
     ngx_queues_api_pubsub_push_t *push)
 {
-    ngx_int_t                       rc;
+    ngx_uint_t                      there;
     ngx_queues_base_json_value_t    values[
                                         NGX_QUEUES_API_PUBSUB_PUSH_NMEMBERS];
     ngx_queues_api_pubsub_object_t  object;
@@ -328,16 +332,11 @@ ngx_queues_api_pubsub_push_read(ngx_queues_api_t *api,
     object.values = values;
     object.n = NGX_QUEUES_API_PUBSUB_PUSH_NMEMBERS;
 
-    rc = ngx_queues_api_pubsub_inner(api, parent, i, &object);
-
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
-    }
-
-    if (ngx_queues_api_pubsub_string(api, &object,
-                                     NGX_QUEUES_API_PUBSUB_PUSH_ENDPOINT,
-                                     &push->endpoint)
-        != NGX_OK
+    if (ngx_queues_api_pubsub_inner(api, parent, i, &object, &there) != NGX_OK
+        || ngx_queues_api_pubsub_string(api, &object,
+                                        NGX_QUEUES_API_PUBSUB_PUSH_ENDPOINT,
+                                        &push->endpoint)
+           != NGX_OK
         || ngx_queues_api_pubsub_read_version(api, &object, push) != NGX_OK
         || ngx_queues_api_pubsub_read_oidc(api, &object, push) != NGX_OK)
     {
@@ -354,7 +353,7 @@ static ngx_int_t
 ngx_queues_api_pubsub_read_version(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *parent, ngx_queues_api_pubsub_push_t *push)
 {
-    ngx_int_t                       rc;
+    ngx_uint_t                      there;
     ngx_queues_base_json_value_t    values[1];
     ngx_queues_api_pubsub_object_t  object;
 
@@ -362,11 +361,12 @@ ngx_queues_api_pubsub_read_version(ngx_queues_api_t *api,
     object.values = values;
     object.n = 1;
 
-    rc = ngx_queues_api_pubsub_inner(api, parent,
-                                     NGX_QUEUES_API_PUBSUB_PUSH_ATTRIBUTES,
-                                     &object);
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+    if (ngx_queues_api_pubsub_inner(api, parent,
+                                    NGX_QUEUES_API_PUBSUB_PUSH_ATTRIBUTES,
+                                    &object, &there)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
     return ngx_queues_api_pubsub_string(api, &object, 0, &push->version);
@@ -377,7 +377,6 @@ static ngx_int_t
 ngx_queues_api_pubsub_read_oidc(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *parent, ngx_queues_api_pubsub_push_t *push)
 {
-    ngx_int_t                       rc;
     ngx_queues_base_json_value_t    values[2];
     ngx_queues_api_pubsub_object_t  object;
 
@@ -385,15 +384,12 @@ ngx_queues_api_pubsub_read_oidc(ngx_queues_api_t *api,
     object.values = values;
     object.n = 2;
 
-    rc = ngx_queues_api_pubsub_inner(api, parent,
-                                     NGX_QUEUES_API_PUBSUB_PUSH_OIDC, &object);
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
-    }
-
-    push->oidc = 1;
-
-    if (ngx_queues_api_pubsub_string(api, &object, 0, &push->email) != NGX_OK)
+    if (ngx_queues_api_pubsub_inner(api, parent,
+                                    NGX_QUEUES_API_PUBSUB_PUSH_OIDC, &object,
+                                    &push->oidc)
+        != NGX_OK
+        || ngx_queues_api_pubsub_string(api, &object, 0, &push->email)
+           != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -408,52 +404,56 @@ static ngx_int_t
 ngx_queues_api_pubsub_read_wrapper(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_object_t *parent, ngx_queues_api_pubsub_push_t *push)
 {
-    ngx_int_t                       rc;
-    ngx_uint_t                      metadata;
+    ngx_uint_t                      wrapper, none, metadata;
     ngx_queues_base_json_value_t    values[1];
     ngx_queues_api_pubsub_object_t  object;
+
+    wrapper = 0;
+    none = 0;
+    metadata = 0;
 
     object.names = NULL;
     object.values = NULL;
     object.n = 0;
 
-    rc = ngx_queues_api_pubsub_inner(api, parent,
-                                     NGX_QUEUES_API_PUBSUB_PUSH_WRAPPER,
-                                     &object);
-    if (rc == NGX_ERROR) {
+    if (ngx_queues_api_pubsub_inner(api, parent,
+                                    NGX_QUEUES_API_PUBSUB_PUSH_WRAPPER,
+                                    &object, &wrapper)
+        != NGX_OK)
+    {
         return NGX_ERROR;
-    }
-
-    if (rc == NGX_OK) {
-        push->wrapper = NGX_QUEUES_API_PUBSUB_WRAPPED;
     }
 
     object.names = ngx_queues_api_pubsub_no_wrapper_members;
     object.values = values;
     object.n = 1;
 
-    rc = ngx_queues_api_pubsub_inner(api, parent,
-                                     NGX_QUEUES_API_PUBSUB_PUSH_NO_WRAPPER,
-                                     &object);
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+    if (ngx_queues_api_pubsub_inner(api, parent,
+                                    NGX_QUEUES_API_PUBSUB_PUSH_NO_WRAPPER,
+                                    &object, &none)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
-    if (push->wrapper != NGX_QUEUES_API_PUBSUB_WRAPPER_NONE) {
+    if (wrapper && none) {
         ngx_queues_api_pubsub_invalid(api, parent,
                                       NGX_QUEUES_API_PUBSUB_PUSH_NO_WRAPPER,
                                       "is there beside pubsubWrapper");
         return NGX_ERROR;
     }
 
-    metadata = 0;
-
     if (ngx_queues_api_pubsub_bool(api, &object, 0, &metadata) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    push->wrapper = metadata ? NGX_QUEUES_API_PUBSUB_METADATA
-                             : NGX_QUEUES_API_PUBSUB_UNWRAPPED;
+    if (wrapper) {
+        push->wrapper = NGX_QUEUES_API_PUBSUB_WRAPPED;
+
+    } else if (none) {
+        push->wrapper = metadata ? NGX_QUEUES_API_PUBSUB_METADATA
+                                 : NGX_QUEUES_API_PUBSUB_UNWRAPPED;
+    }
 
     return NGX_OK;
 }
