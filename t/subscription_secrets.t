@@ -7,10 +7,11 @@ use strict;
 use warnings;
 
 use IO::Socket::UNIX;
-use MIME::Base64 qw/decode_base64url encode_base64 encode_base64url/;
+use MIME::Base64 qw/decode_base64url encode_base64url/;
 use Test::More;
 
 use NgxQueues::Client;
+use NgxQueues::Memory;
 use NgxQueues::Process 'slurp';
 use NgxQueues::Queue;
 use NgxQueues::Server;
@@ -63,19 +64,7 @@ sub kept {
     return map { [@words[2 * $_, 2 * $_ + 1]] } 0 .. $#words / 2;
 }
 
-# the forms that a secret might be found in
-
-sub forms {
-    my ($secret) = @_;
-
-    my $text = substr $secret, 6;
-    my $bytes = decode_base64url($text);
-
-    # base64 of it within something else, too
-
-    return ($text, $bytes, unpack('H*', $bytes), uc unpack('H*', $bytes),
-            map { substr encode_base64('x' x $_ . $bytes, ''), 4, 36 } 1, 2);
-}
+sub forms { NgxQueues::Memory::forms(decode_base64url(substr $_[0], 6)) }
 
 sub found {
     my ($where) = @_;
@@ -212,48 +201,12 @@ ok(wait_for { slurp($s->dir . '/all.log') =~ /RotateSubscriptionSecret o\/p\/q12
    'the log is written');
 is(found(slurp($_)), 0, "none is in $_") for glob $s->dir . '/*.log';
 
-# nor in the worker, once its requests are over
+# nor in the worker, once its requests are over: see t/secret_memory.t, too
 
-SKIP: {
-    my ($pid) = $s->worker_pids;
+my $memory = NgxQueues::Memory->new($s->worker_pids);
 
-    skip 'memory is another thing under sanitizers', 2
-        if $ENV{NGX_QUEUES_SANITIZE};
-    skip 'memory cannot be read', 2 if !open my $mem, '<:raw', "/proc/$pid/mem";
-
-    # the last ones, so that no other request has made use of their memory
-
-    my @h = map {
-        $c->start(POST => "$subs/$id/rotate-secret", undef, fresh => 1, close => 1)
-    } 1 .. 10;
-
-    secret($_) for $c->wait_all(\@h);
-
-    my $gone = wait_for { !found(memory($mem, $pid)) } 5;
-
-    ok($gone, 'none is left in memory');
-    like(memory($mem, $pid), qr/\Q${\ $s->dir}/, 'it was read');
-}
-
-sub memory {
-    my ($mem, $pid) = @_;
-
-    no warnings 'portable';
-
-    my $memory = '';
-
-    for my $line (split /\n/, slurp("/proc/$pid/maps")) {
-        my ($from, $to) = $line =~ /^(\w+)-(\w+) rw/ or next;
-
-        ($from, $to) = map { hex } $from, $to;
-        next if $to - $from > 256 << 20;
-
-        sysseek $mem, $from, 0 or next;
-        sysread $mem, $memory, $to - $from, length $memory;
-    }
-
-    return $memory;
-}
+like($memory->found($s->dir), qr/./, 'memory is read');
+is($memory->gone(map { forms($_) } @secrets), '', 'none is left in memory');
 
 $s->finish;
 

@@ -2,9 +2,6 @@
 #include "ngx_queues_api_subscriptions.h"
 
 
-static void ngx_queues_api_secret_cleanup(void *data);
-
-
 /*
  * A secret that reads the same in both alphabets of base64 is verified by
  * samples and libraries alike.
@@ -74,12 +71,11 @@ ngx_queues_api_secret_answer(ngx_queues_api_t *api, ngx_uint_t status,
     ngx_queues_store_subscription_t *subscription,
     ngx_queues_api_secret_t *secret)
 {
-    u_char              *p, *start;
-    ngx_str_t           *text;
-    ngx_pool_cleanup_t  *cln;
+    u_char     *p, *start;
+    ngx_str_t  *text;
 
-    cln = ngx_pool_cleanup_add(api->op->request->pool, sizeof(ngx_str_t));
-    if (cln == NULL) {
+    text = ngx_queues_http_secret(api->op->request);
+    if (text == NULL) {
         ngx_queues_api_no_memory(api);
         return;
     }
@@ -101,11 +97,8 @@ ngx_queues_api_secret_answer(ngx_queues_api_t *api, ngx_uint_t status,
     if (secret) {
         *p++ = '"';
 
-        text = cln->data;
         text->data = p;
         text->len = NGX_QUEUES_BASE_SECRET_LEN;
-
-        cln->handler = ngx_queues_api_secret_cleanup;
 
         p = ngx_queues_base_secret_print(p, secret->plain);
         *p++ = '"';
@@ -117,13 +110,4 @@ ngx_queues_api_secret_answer(ngx_queues_api_t *api, ngx_uint_t status,
     *p++ = '}';
 
     ngx_queues_api_answer(api, status, start, p);
-}
-
-
-static void
-ngx_queues_api_secret_cleanup(void *data)
-{
-    ngx_str_t *text = data;
-
-    ngx_explicit_memzero(text->data, text->len);
 }

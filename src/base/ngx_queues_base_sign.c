@@ -147,8 +147,11 @@ ngx_queues_base_sign_mac(u_char *key, ngx_str_t *parts, ngx_uint_t n,
     u_char *mac)
 {
     size_t        len;
+    ngx_int_t     rc;
     ngx_uint_t    i;
     EVP_MAC_CTX  *ctx;
+
+    static const u_char  none[NGX_QUEUES_BASE_SECRET_SIZE];
 
     ctx = ngx_queues_base_sign_context();
 
@@ -158,17 +161,27 @@ ngx_queues_base_sign_mac(u_char *key, ngx_str_t *parts, ngx_uint_t n,
         return NGX_ERROR;
     }
 
-    for (i = 0; i < n; i++) {
+    rc = NGX_OK;
+
+    for (i = 0; i < n && rc == NGX_OK; i++) {
         if (EVP_MAC_update(ctx, parts[i].data, parts[i].len) != 1) {
-            return NGX_ERROR;
+            rc = NGX_ERROR;
         }
     }
 
-    if (EVP_MAC_final(ctx, mac, &len, NGX_QUEUES_BASE_SIGN_MAC_SIZE) != 1) {
-        return NGX_ERROR;
+    if (rc == NGX_OK
+        && EVP_MAC_final(ctx, mac, &len, NGX_QUEUES_BASE_SIGN_MAC_SIZE) != 1)
+    {
+        rc = NGX_ERROR;
     }
 
-    return NGX_OK;
+    /* the context has a copy of the key, over which goes another one's */
+
+    if (EVP_MAC_init(ctx, none, sizeof(none), NULL) != 1) {
+        rc = NGX_ERROR;
+    }
+
+    return rc;
 }
 
 

@@ -170,6 +170,13 @@ ngx_int_t ngx_queues_http_add_header(ngx_http_request_t *r, const char *name,
     ngx_str_t *value);
 
 /*
+ * Before an answer with a secret: the text that is set in what it gives is
+ * wiped when the request is over, and so is each copy on its way to the client.
+ * NULL when out of memory.
+ */
+ngx_str_t *ngx_queues_http_secret(ngx_http_request_t *r);
+
+/*
  * 1 if the client has closed its side, as far as the kernel knows by now: a
  * last look before messages are given to it.
  */

@@ -8,7 +8,8 @@ package NgxQueues::Client;
 #     # { status, reason, headers (lower case), head (raw), body, json, time }
 #
 # new: host (127.0.0.1), port, unix (a path), tls ({ ca, name }), key (for
-# Authorization: Bearer), timeout (10 seconds), headers (for all requests).
+# Authorization: Bearer), timeout (10 seconds), headers (for all requests),
+# rcvbuf (bytes of the receive buffer, for one that reads slowly).
 #
 # get, post, put, patch, delete, head, options, or request(METHOD, …): path,
 # body (a string as it is, a hash or array as JSON, undef for none), and
@@ -51,6 +52,7 @@ use IO::Socket::INET;
 use IO::Socket::IP;
 use IO::Socket::UNIX;
 use JSON::PP ();
+use Socket qw/SOL_SOCKET SO_RCVBUF/;
 use Time::HiRes qw/time sleep/;
 
 use NgxQueues::Wait ();
@@ -142,11 +144,14 @@ sub connect {
         $fh = IO::Socket::UNIX->new(Peer => $self->{unix});
 
     } else {
-        my $class = 'IO::Socket::' . ($self->{host} =~ /:/ ? 'IP' : 'INET');
+        my $class = 'IO::Socket::' . ($self->{host} =~ /:/ || $self->{rcvbuf}
+                                      ? 'IP' : 'INET');
 
         $fh = $class->new(PeerAddr => $self->{host},
             PeerPort => $self->{port}, Timeout => $self->{timeout},
-            $self->{local} ? (LocalAddr => $self->{local}) : ());
+            $self->{local} ? (LocalAddr => $self->{local}) : (),
+            $self->{rcvbuf} ? (Sockopts => [[SOL_SOCKET, SO_RCVBUF,
+                                             $self->{rcvbuf}]]) : ());
     }
 
     die "connect to " . ($self->{unix} || "$self->{host}:$self->{port}")
