@@ -16,14 +16,7 @@
 #include "src/push/ngx_queues_push.h"
 
 
-static char *ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-static char *ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-static char *ngx_queues_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-static char *ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-static char *ngx_queues_health(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+static ngx_int_t ngx_queues_preconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_queues_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_queues_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_queues_init_process(ngx_cycle_t *cycle);
@@ -252,35 +245,35 @@ static ngx_command_t  ngx_queues_commands[] = {
 
     { ngx_string("queues_api"),
       NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
-      ngx_queues_api,
+      ngx_queues_conf_set_api,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
 
     { ngx_string("queues_queen_api"),
       NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_queues_queen_api,
+      ngx_queues_conf_set_queen_api,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
 
     { ngx_string("queues_pubsub_api"),
       NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_queues_pubsub_api,
+      ngx_queues_conf_set_pubsub_api,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
 
     { ngx_string("queues_oidc_discovery"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
-      ngx_queues_oidc_discovery,
+      ngx_queues_conf_set_oidc_discovery,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
 
     { ngx_string("queues_health"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
-      ngx_queues_health,
+      ngx_queues_conf_set_health,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -297,7 +290,7 @@ static ngx_command_t  ngx_queues_commands[] = {
 
 
 static ngx_http_module_t  ngx_queues_module_ctx = {
-    ngx_queues_http_add_variables,     /* preconfiguration */
+    ngx_queues_preconfiguration,       /* preconfiguration */
     ngx_queues_postconfiguration,      /* postconfiguration */
 
     ngx_queues_conf_create_main,       /* create main configuration */
@@ -327,58 +320,18 @@ ngx_module_t  ngx_queues_module = {
 };
 
 
-static char *
-ngx_queues_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+/* the handler of locations with an API: conf, which sets it, knows no API */
+
+static ngx_int_t
+ngx_queues_preconfiguration(ngx_conf_t *cf)
 {
-    ngx_queues_conf_loc_t *qlcf = conf;
+    ngx_queues_conf_main_t  *qmcf;
 
-    qlcf->handler = ngx_queues_api_handler;
+    qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
 
-    return ngx_queues_conf_set_api(cf, cmd, conf);
-}
+    qmcf->handler = ngx_queues_api_handler;
 
-
-static char *
-ngx_queues_queen_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_queues_conf_loc_t *qlcf = conf;
-
-    qlcf->handler = ngx_queues_api_handler;
-
-    return ngx_queues_conf_set_queen_api(cf, cmd, conf);
-}
-
-
-static char *
-ngx_queues_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_queues_conf_loc_t *qlcf = conf;
-
-    qlcf->handler = ngx_queues_api_handler;
-
-    return ngx_queues_conf_set_pubsub_api(cf, cmd, conf);
-}
-
-
-static char *
-ngx_queues_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_queues_conf_loc_t *qlcf = conf;
-
-    qlcf->handler = ngx_queues_api_handler;
-
-    return ngx_queues_conf_set_oidc_discovery(cf, cmd, conf);
-}
-
-
-static char *
-ngx_queues_health(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_queues_conf_loc_t *qlcf = conf;
-
-    qlcf->handler = ngx_queues_api_handler;
-
-    return ngx_queues_conf_set_health(cf, cmd, conf);
+    return ngx_queues_http_add_variables(cf);
 }
 
 

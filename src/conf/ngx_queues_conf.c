@@ -125,7 +125,7 @@ ngx_queues_conf_create_loc(ngx_conf_t *cf)
     qlcf->auth = NGX_CONF_UNSET;
     qlcf->limits = NGX_CONF_UNSET_PTR;
 
-    /* qlcf->api and its handler are not inherited, as no handler is */
+    /* qlcf->api is not inherited, as no handler is */
 
     return qlcf;
 }
@@ -152,7 +152,6 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
     if (clcf->noname && conf->api == 0) {
         conf->api = prev->api;
         conf->directive = prev->directive;
-        conf->handler = prev->handler;
         conf->organization = prev->organization;
         conf->project = prev->project;
     }
@@ -160,15 +159,15 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
     ngx_queues_conf_merge_pubsub(cf, prev, conf);
 
     if (conf->api) {
-        clcf->handler = conf->handler;
+        qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
+
+        clcf->handler = qmcf->handler;
 
         /* of the server, however deep the location is */
 
         cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
         server = cscf->ctx->loc_conf[ngx_queues_module.ctx_index];
         server->serves |= conf->api;
-
-        qmcf = ngx_http_conf_get_module_main_conf(cf, ngx_queues_module);
 
         qmcf->used = conf->directive;
 

@@ -80,6 +80,8 @@ typedef struct {
     void                           *zone;          /* of src/stat */
     ngx_slab_pool_t                *zone_pool;
 
+    ngx_http_handler_pt             handler;       /* of locations with an
+                                                      API */
     const char                     *used;          /* the directive of an API
                                                       in some location; NULL:
                                                       there is none */
@@ -114,7 +116,6 @@ typedef struct {
     ngx_queues_conf_limits_t       *limits;        /* NULL: none */
     ngx_uint_t                      api;           /* 0: no API here */
     const char                     *directive;     /* that set it */
-    ngx_http_handler_pt             handler;       /* of the API */
     ngx_str_t                       organization;  /* empty: the path tells, */
     ngx_str_t                       project;       /* and likewise */
     ngx_uint_t                      serves;        /* what locations of this
@@ -135,10 +136,7 @@ char *ngx_queues_conf_init_main(ngx_conf_t *cf, void *conf);
 void *ngx_queues_conf_create_loc(ngx_conf_t *cf);
 char *ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child);
 
-/*
- * Setters of directives that are more than one stock slot.  Before that of an
- * API its handler is in the location's conf.
- */
+/* Setters of directives that are more than one stock slot. */
 char *ngx_queues_conf_set_redis(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_database(ngx_conf_t *cf, ngx_command_t *cmd,
