@@ -18,6 +18,7 @@ static ngx_int_t ngx_queues_conf_times(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_password(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
+static void ngx_queues_conf_password_cleanup(void *data);
 static ngx_int_t ngx_queues_conf_tls(ngx_conf_t *cf,
     ngx_queues_conf_main_t *qmcf);
 static ngx_int_t ngx_queues_conf_tls_files(ngx_conf_t *cf,
@@ -123,7 +124,8 @@ ngx_queues_conf_times(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 static ngx_int_t
 ngx_queues_conf_password(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 {
-    ngx_str_t  text;
+    ngx_str_t            text;
+    ngx_pool_cleanup_t  *cln;
 
     if (qmcf->redis_password_file.len == 0) {
 
@@ -137,6 +139,11 @@ ngx_queues_conf_password(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         return NGX_OK;
     }
 
+    cln = ngx_pool_cleanup_add(cf->pool, sizeof(ngx_str_t));
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
     if (ngx_queues_conf_read_file(cf, "queues_redis_password_file",
                                   &qmcf->redis_password_file,
                                   NGX_QUEUES_CONF_FILE_MAX, &text)
@@ -144,6 +151,9 @@ ngx_queues_conf_password(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
     {
         return NGX_ERROR;
     }
+
+    *(ngx_str_t *) cln->data = text;
+    cln->handler = ngx_queues_conf_password_cleanup;
 
     if (ngx_queues_conf_next_line(&text, &qmcf->redis.password) != NGX_OK
         || qmcf->redis.password.len == 0)
@@ -155,6 +165,15 @@ ngx_queues_conf_password(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
     }
 
     return NGX_OK;
+}
+
+
+static void
+ngx_queues_conf_password_cleanup(void *data)
+{
+    ngx_str_t *text = data;
+
+    OPENSSL_cleanse(text->data, text->len);
 }
 
 

@@ -48,6 +48,8 @@ sub found {
 
     my @found;
 
+    die "nothing is everywhere\n" if grep { $_ eq '' } @what;
+
     for my $pid (@{ $self->{pids} }) {
         $self->each($pid, sub {
             my ($memory, $from, $name) = @_;
