@@ -12,8 +12,11 @@ use strict;
 use warnings;
 
 use Cwd ();
+use Digest::SHA ();
 use Exporter 'import';
+use Fcntl ':flock';
 use File::Basename;
+use File::Path ();
 use File::Temp ();
 use POSIX ();
 
@@ -99,15 +102,47 @@ sub reap {
 
 
 # build_base() → the objects of src/base, none if one does not compile
+#
+# They are made once for all that want them: in a folder of build/ whose name is
+# a hash of all that they are made from.
 
 sub build_base {
     my @sources = sort glob "$top/src/base/*.c";
-    my @objects = map { temp_path(basename($_, '.c') . '.o') } @sources;
+    my $dir = -d "$top/build" ? "$top/build/base" : temp_path('base');
+
+    mkdir $dir;
+
+    open(my $lock, '>', "$dir/lock") or die "$dir/lock: $!";
+    flock($lock, LOCK_EX) or die "$dir/lock: $!";
+
+    my $made = "$dir/" . base_hash();
+    my @objects = map { "$made/" . basename($_, '.c') . '.o' } @sources;
+
+    return @objects if -e "$made/done";
+
+    File::Path::remove_tree(grep { -d } glob "$dir/*");
+    mkdir $made or die "$made: $!";
 
     my @good = compile_all(map { ['-c', $sources[$_], '-o', $objects[$_]] }
                            0 .. $#sources);
 
-    return (grep { !$_ } @good) ? () : @objects;
+    return () if grep { !$_ } @good;
+
+    open(my $done, '>', "$made/done") or die "$made/done: $!";
+
+    return @objects;
+}
+
+
+sub base_hash {
+    my $sha = Digest::SHA->new(256);
+    my $version = join ' ', $ENV{CC} || 'cc', '--version';
+
+    $sha->add(join(' ', compiler()), `$version`);
+    $sha->addfile($_) for sort(glob "$top/src/base/*.[ch]"),
+        defined $objs ? "$objs/ngx_auto_config.h" : ();
+
+    return substr $sha->hexdigest, 0, 16;
 }
 
 
