@@ -15,9 +15,10 @@
 #define FUZZ_CLAIMS     3     /* of one call */
 #define FUZZ_SHORTAGES  32    /* allocations of a call, more or less */
 
+#include "scarce.h"
+
 
 static ngx_str_t   fuzz_id = ngx_string("0123456789ab");
-static ngx_uint_t  fuzz_scarce;              /* an allocation fails */
 
 
 static ngx_uint_t
@@ -543,21 +544,4 @@ fuzz_run(const uint8_t *data, size_t size)
     fuzz_assert(fuzz_pools == 0);
 
     free(bytes.data);
-}
-
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (size == 0 || data[0] == '\0') {
-        return 0;
-    }
-
-    fuzz_scarce = 0;
-    fuzz_run(data, size);
-
-    fuzz_scarce = 1 + size % FUZZ_SHORTAGES;
-    fuzz_run(data, size);
-
-    return 0;
 }

@@ -14,8 +14,7 @@
 
 #define FUZZ_SHORTAGES  24    /* allocations of a call, more or less */
 
-
-static ngx_uint_t  fuzz_scarce;              /* an allocation fails */
+#include "scarce.h"
 
 
 /* the third one's id is that of the first */
@@ -425,21 +424,4 @@ fuzz_run(const uint8_t *data, size_t size)
     fuzz_assert(fuzz_pools == 0);
 
     free(bytes.data);
-}
-
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (size == 0 || data[0] == '\0') {
-        return 0;
-    }
-
-    fuzz_scarce = 0;
-    fuzz_run(data, size);
-
-    fuzz_scarce = 1 + size % FUZZ_SHORTAGES;
-    fuzz_run(data, size);
-
-    return 0;
 }

@@ -1,16 +1,8 @@
 
-#include "unit.h"
-#include "ngx_queues_base_endpoint.h"
+#define UNIT_PARSE  ngx_queues_base_endpoint_parse_pubsub
 
+#include "endpoint.h"
 
-typedef struct {
-    ngx_str_t    url;
-    const char  *expected;    /* "host port uri", or "!" and what is said */
-} unit_url_t;
-
-
-static ngx_queues_base_rules_t  unit_none;
-static ngx_queues_base_rules_t  unit_localhost = { .localhost = 1 };
 
 static ngx_str_t  unit_hosts[] = {
     ngx_string("redis"), ngx_string("dev.localhost"), ngx_string("10.0.0.1")
@@ -35,16 +27,6 @@ static ngx_queues_base_rules_t  unit_private = {
 };
 
 
-#define SCHEME    "!must begin with https://"
-#define ASCII     "!must have ASCII characters only"
-#define USER      "!must not have a user name"
-#define FRAGMENT  "!must not have a fragment"
-#define NAME      "!must have a DNS name of letters"
-#define IP        "!must have a DNS name, not an IP address"
-#define PUBLIC    "!must have a public DNS name, not one under"
-#define SINGLE    "!must have a public DNS name, not a single label"
-#define LOCAL     "!must not lead to localhost"
-#define NUMBER    "!must have a port from 1 to 65535"
 #define HTTPS      "!must begin with https://, as it does not lead"
 #define ADDRESS    "!must not have an address that is not public"
 
@@ -202,52 +184,6 @@ unit_is(ngx_queues_base_endpoint_t *e, const char *expected)
     }
 
     return strcmp(text, expected) == 0;
-}
-
-
-static ngx_uint_t
-unit_parse(ngx_str_t *text, ngx_queues_base_rules_t *rules,
-    const char *expected)
-{
-    u_char                      *buf;
-    ngx_str_t                    url;
-    ngx_uint_t                   ok;
-    const char                  *error;
-    ngx_queues_base_endpoint_t   endpoint;
-
-    url = unit_copy(text);
-    buf = malloc(url.len + 8);
-
-    error = ngx_queues_base_endpoint_parse_pubsub(&url, rules, buf, &endpoint);
-
-    if (error) {
-        ok = expected[0] == '!'
-             && strncmp(error, expected + 1, strlen(expected + 1)) == 0
-             && strpbrk(error, "\"\\") == NULL;
-
-    } else {
-        ok = unit_is(&endpoint, expected);
-    }
-
-    ok = ok && unit_same(&url, text);
-
-    free(buf);
-    free(url.data);
-
-    return ok;
-}
-
-
-static void
-unit_table(unit_url_t *urls, ngx_uint_t n, ngx_queues_base_rules_t *rules,
-    const char *what)
-{
-    ngx_uint_t  i;
-
-    for (i = 0; i < n; i++) {
-        unit_ok(unit_parse(&urls[i].url, rules, urls[i].expected), what,
-                &urls[i].url);
-    }
 }
 
 
