@@ -24,6 +24,10 @@ our @EXPORT_OK = qw/compile compile_all build_base no_headers temp_path/;
 
 our $top = Cwd::abs_path(__FILE__ =~ s{[^/]*$}{../../..}r);
 
+# beside tests for which a tenth of a second counts
+
+POSIX::nice(10);
+
 my $tmp = File::Temp::tempdir('ngx_queues_c_XXXXXX', TMPDIR => 1,
                               CLEANUP => 1);
 
