@@ -185,7 +185,11 @@ sub drop {
     vec($readable, $c->{fd}, 1) = 0;
     delete $conns{ $c->{fd} };
     $c->{gone} = 1;
-    $c->{fh}->close(SSL_fast_shutdown => 1);
+
+    # one whose handshake failed is an ordinary socket again
+
+    $c->{fh}->close($c->{fh}->isa('IO::Socket::SSL')
+                    ? (SSL_fast_shutdown => 1) : ());
 }
 
 sub progress {
