@@ -67,6 +67,7 @@ do
         for back = 0, w > 0 and 1 or -1 do
             if back == 1 or now >= t.is + span * 2 then
                 t.over[#t.over + 1] = t.p.index .. ':' .. L.text(w - back)
+                t.over[#t.over + 1] = t.p.runs .. ':' .. L.text(w - back)
             end
         end
 
@@ -89,7 +90,7 @@ do
 
 
     -- How many hashes are before one in a list of them, or nothing.
-    local function place(list, field)
+    function L.log_place(list, field)
         local at = find(list, field, 1, true)
 
         while at and at % HASH ~= 1 do
@@ -100,10 +101,23 @@ do
     end
 
 
+    -- The k-th of some ids is that of a message: the last one of them counts.
+    -- found has offsets and moments by k then.
+    function L.log_found(found, k, offset, ms)
+        if not found.offsets then
+            found.offsets, found.moments = {}, {}
+        end
+
+        if offset > (found.offsets[k] or 0) then
+            found.offsets[k], found.moments[k] = offset, ms
+        end
+    end
+
+
     -- What a window has of ids: values are those of fields, of the lanes ls, or
-    -- of one lane.  Returns offsets and moments, of those that are known.
-    local function locate(key, fields, ls, values, n)
-        local offsets, moments, listed, names, lists, m = {}, {}, {}, {}, {}, 0
+    -- of one lane.
+    local function locate(key, fields, ls, values, n, found)
+        local listed, names, lists, m = {}, {}, {}, 0
 
         for k = 1, n do
             if values[k] then
@@ -111,15 +125,16 @@ do
                 local l = type(ls) == 'table' and ls[k] or ls
                 local name = l .. ':' .. start
 
-                offsets[k], moments[k] = tonumber(start), tonumber(ms)
-
                 if many ~= '' then
-                    listed[k] = name
+                    listed[k] = { name = name, start = tonumber(start),
+                                  ms = tonumber(ms) }
 
                     if not lists[name] then
                         m = m + 1
                         names[m], lists[name] = name, ''
                     end
+                else
+                    L.log_found(found, k, tonumber(start), tonumber(ms))
                 end
             end
         end
@@ -131,21 +146,19 @@ do
         end
 
         for k = 1, n do
-            if listed[k] then
-                local before = place(lists[listed[k]], fields[k])
+            local one = listed[k]
+            local at = one and L.log_place(lists[one.name], fields[k])
 
-                offsets[k] = before and offsets[k] + before
+            if at then
+                L.log_found(found, k, one.start + at, one.ms)
             end
         end
-
-        return offsets, moments
     end
 
 
     -- Looks for n ids of the lanes ls, or of one lane, in the windows from the
-    -- first on; the last one is first.  Calls fn(k, offset, ms, data) for each
-    -- that a window has.
-    function L.log_look_up(t, fields, ls, n, first, fn, data)
+    -- first on; the last one is first.
+    local function look_up(t, fields, ls, n, first, found)
         local keys = L.log_windows(t)
 
         for i = first, #keys do
@@ -156,58 +169,161 @@ do
             end
 
             if any then
-                local offsets, moments = locate(keys[i], fields, ls, values, n)
-
-                for k = 1, n do
-                    if offsets[k] then
-                        fn(k, offsets[k], moments[k], data)
-                    end
-                end
+                locate(keys[i], fields, ls, values, n, found)
             end
         end
     end
 
 
-    -- A message was pushed before: t.dup has its "offset:ms".
-    local function note_duplicate(k, offset, ms, t)
-        if ms + t.p.dedup > t.c.now then
-            t.dup = t.dup or {}
-            t.dup[k] = t.dup[k] or L.text(offset) .. ':' .. L.text(ms)
+    -- Looks for ids of a lane.  Returns what was found: offsets and moments, if
+    -- anything was.
+    function L.log_look_up(t, lane, ids)
+        local found, fields = {}, {}
+
+        L.log_numbers(t)
+
+        for i = 1, #ids do
+            fields[i] = L.log_hash(lane.name, ids[i])
+        end
+
+        if L.log_marked(t, lane.own) then
+            look_up(t, fields, lane.l, #ids, 1, found)
+        end
+
+        if L.log_marked(t, lane.runs) then
+            L.log_look_in_runs(t, lane, function() return fields end, 0, #ids,
+                               nil, nil, function() return ids end, found)
+        end
+
+        return found
+    end
+
+
+    -- The hashes of a group's ids are in t.fields, after g.flat.
+    local function name_ids(t, g, args)
+        local k, at = g.flat, g.at
+
+        for c = 1, g.named and 0 or #g.counts do
+            cut(args[at], g.counts[c], t.fields, k)
+            k, at = k + g.counts[c], at + 3
+        end
+
+        g.named = true
+    end
+
+
+    -- Looks in runs for the ids of a group, if they are to be looked for.  Returns
+    -- whether its segments can be runs.
+    local function apart(t, g, args, ask)
+        local first, last = g.ids[1], g.ids[#g.ids]
+
+        if g.n == 1 then
+            first = L.log_id_of(g, args, 1)
+            last = first
+        end
+
+        t.write.probed = t.write.probed or g.lane.runs == t.write.mark
+
+        return L.log_look_in_runs(t, g.lane, function()
+            name_ids(t, g, args)
+            return t.fields
+        end, g.flat, g.n, first, last, function()
+            return L.log_ids_of(g, args)
+        end, ask and t)
+    end
+
+
+    -- Looks for n ids of groups where the index has them one by one.
+    local function look_up_own(t, list, n, all)
+        local fields, ls, at, k = t.fields, {}, {}, 0
+        local first = t.turned and 2 or 1
+
+        t.write.looked = first == 1
+
+        if not list[2] and list[1].flat == 0 then
+            return look_up(t, fields, list[1].lane.l, n, first, t)
+        end
+
+        for i = 1, #list do
+            local g = list[i]
+
+            for j = g.flat + 1, g.flat + g.n do
+                k = k + 1
+                ls[k], at[k] = g.lane.l, j
+            end
+        end
+
+        if all then
+            return look_up(t, fields, ls, n, first, t)
+        end
+
+        local some, found = {}, {}
+
+        for i = 1, n do
+            some[i] = fields[at[i]]
+        end
+
+        look_up(t, some, ls, n, first, found)
+
+        for i = 1, found.offsets and n or 0 do
+            if found.offsets[i] then
+                L.log_found(t, at[i], found.offsets[i], found.moments[i])
+            end
         end
     end
 
 
-    -- The names that ids of a queue's messages have in the index.
+    -- What was found of k ids was pushed before if that is not too long ago: t.dup
+    -- has "offset:ms" of it.
+    local function note_duplicates(t, k)
+        for i = 1, k do
+            local ms = t.moments[i]
+
+            if ms and ms + t.p.dedup > t.c.now then
+                t.dup = t.dup or {}
+                t.dup[i] = L.text(t.offsets[i]) .. ':' .. L.text(ms)
+            end
+        end
+    end
+
+
+    -- Looks for the ids of what is pushed to a queue.  Groups whose segments will
+    -- be runs have g.run.
     function L.log_name_ids(t, args)
-        local fields, ls, k = t.fields, {}, 0
+        local own, n, k, ask = {}, 0, 0, t.ask and t.p.dedup > 0
+
+        turn_window(t)
+        t.write.mark = L.log_mark(t.iw)
 
         for i = 1, #t.pushes do
             local g = t.pushes[i]
+            local lane = g.lane
 
-            g.flat = k
+            g.flat, g.run = k, g.rising
+            k = k + g.n
 
-            for c = 1, #g.counts do
-                cut(args[g.at + c * 3 - 3], g.counts[c], fields, k)
-                k = k + g.counts[c]
+            if lane.runs > 0 and (ask or g.rising)
+                and L.log_marked(t, lane.runs)
+            then
+                g.run = apart(t, g, args, ask) and g.rising
+            end
+
+            if ask and lane.own > 0 and L.log_marked(t, lane.own) then
+                own[#own + 1], n = g, n + g.n
+                name_ids(t, g, args)
+
+            elseif not g.run then
+                name_ids(t, g, args)
             end
         end
 
-        turn_window(t)
-
-        if not t.ask or t.p.dedup == 0 then
-            return
+        if n > 0 then
+            look_up_own(t, own, n, n == k)
         end
 
-        for i = 1, #t.pushes > 1 and #t.pushes or 0 do
-            local g = t.pushes[i]
-
-            for j = g.flat + 1, g.flat + g.n do
-                ls[j] = g.lane.l
-            end
+        if t.offsets then
+            note_duplicates(t, k)
         end
-
-        L.log_look_up(t, fields, ls[1] and ls or t.pushes[1].lane.l, k,
-                      t.turned and 2 or 1, note_duplicate, t)
     end
 
 

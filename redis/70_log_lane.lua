@@ -15,18 +15,20 @@ do
 
     -- A lane; l is its number, as text.
     function L.log_lane(l, text)
-        local next, head, seg, last, act, created, since, at
+        local next, head, seg, last, act, created, marks, at
             = struct.unpack(LANE, text)
+        local since, own = marks % 32, marks % 1024
 
         return { l = l, next = next, head = head, seg = seg, last = last,
-                 act = act, since = since, created = created,
+                 act = act, created = created, since = since,
+                 own = (own - since) / 32, runs = (marks - own) / 1024,
                  name = sub(text, at) }
     end
 
 
     function L.log_lane_text(a)
         return struct.pack(LANE, a.next, a.head, a.seg, a.last, a.act, a.created,
-                           a.since) .. a.name
+                           a.since + 32 * a.own + 1024 * a.runs) .. a.name
     end
 
 

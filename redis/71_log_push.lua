@@ -1,10 +1,6 @@
 -- Logs: pushes.
 
 do
-    local SPARSE = 32           -- segments, or 8 KiB of one, for each entry in
-                                -- the index by time
-    local BEHIND = 10           -- ms that a caller's moment may be behind
-
     -- Of the first queue of a call, as long as its messages are many: kept from
     -- call to call, since growing tables costs time.  What was left is never read.
     local kept = { fields = {}, index = {} }
@@ -39,19 +35,40 @@ do
     end
 
 
+    local none = {}             -- never changed
+
+
+    -- The ids that are with the flags of what is for one lane.
+    local function read_ids(text)
+        if #text < 2 then
+            return none
+        end
+
+        local ids, k = {}, 0
+
+        for id in gmatch(sub(text, 2), '([^\n]*)\n') do
+            k = k + 1
+            ids[k] = id
+        end
+
+        return ids
+    end
+
+
     -- Reads what is for one lane, from args[i] on.  Returns it and the next
     -- index, or nothing.
     local function read_group(args, i)
-        local n, flags = tonumber(args[i + 2]), args[i + 3]
+        local n, flags = tonumber(args[i + 2]), byte(args[i + 3] or '')
 
         if not (n and flags) or n < 1 then
             return
         end
 
         local g = { name = args[i + 1], n = n, at = i + 4, counts = {}, ms = 0,
-                    t = false, lane = false, flat = 0,
-                    sealed = (flags == '1' or flags == '3') and '1' or '0',
-                    fresh = flags == '2' or flags == '3' }
+                    t = false, lane = false, flat = 0, named = false,
+                    run = false, sealed = flags % 2 == 1 and '1' or '0',
+                    fresh = flags % 4 > 1, rising = flags % 8 > 3,
+                    ids = read_ids(args[i + 3]) }
         local have = 0
 
         i = g.at
@@ -71,7 +88,9 @@ do
             have, i = have + count, i + 3
         end
 
-        if have == n and args[i - 1] then
+        if have == n and args[i - 1]
+            and not (g.rising and #g.ids ~= #g.counts * 2)
+        then
             return g, i
         end
     end
@@ -97,198 +116,13 @@ do
             elseif not lane then
                 L.log_set(t, 'lanes', t.lanes + 1)
                 lane = { l = L.text(t.lanes), next = 1, head = 1, seg = 1,
-                         last = 0, act = 0, since = 0, name = names[i],
-                         new = true }
+                         last = 0, act = 0, since = 0, own = 0, runs = 0,
+                         name = names[i], new = true }
             end
 
             t.lane_named[names[i]] = lane
             groups[i].lane, t.lane_of[lane.l] = lane, lane
         end
-    end
-
-
-    -- The numbers of a chunk's messages that were not pushed before; or nothing
-    -- where that is all of them.
-    local function fresh(dup, flat, n)
-        local keep, k = {}, 0
-
-        for i = 1, dup and n or 0 do
-            if not dup[flat + i] then
-                k = k + 1
-                keep[k] = i
-            end
-        end
-
-        return dup and k < n and keep or nil
-    end
-
-
-    -- The segment that has these messages of one.
-    local function pick(whole, keep, stamp)
-        local ids, traces, lens, payloads = {}, {}, {}, {}
-        local k, sealed, producer = #keep, nil, nil
-
-        for i = 1, k do
-            local one = L.log_cut(whole, keep[i], keep[i])
-            local _, _, flags, a, b, x, d, at = L.log_head(one)
-            local from = at + a
-
-            sealed, producer = flags, sub(one, at, from - 1)
-            ids[i] = sub(one, from, from + b - 1)
-            traces[i] = sub(one, from + b, from + b + x - 1)
-            lens[i] = sub(one, from + b + x, from + b + x + d - 1)
-            payloads[i] = sub(one, from + b + x + d)
-        end
-
-        traces = concat(traces, '\n')
-
-        return L.log_segment(stamp, k, sealed, producer, concat(ids, '\n'),
-                             find(traces, '[^\n]') and traces or '',
-                             concat(lens, ' '), concat(payloads))
-    end
-
-
-    -- The segment of n messages without what was pushed before.  Returns how
-    -- many messages are in it, and its text.  One that the caller made with the
-    -- moment that it gets is stored as it is: a long string more costs more than
-    -- the rest of a push.
-    local function segment(n, text, rest, keep, stamp)
-        if keep and not keep[1] then
-            return 0
-        end
-
-        if keep then
-            return #keep, pick(text .. rest, keep, stamp)
-        end
-
-        if sub(text, 1, #stamp + 1) ~= stamp .. ':' then
-            text = stamp .. sub(text, (find(text, ':', 1, true)))
-        end
-
-        return n, rest ~= '' and text .. rest or text
-    end
-
-
-    -- The moment that a lane's new messages get: the caller's where it has just
-    -- been, or what it has to be.
-    local function moment(t, g)
-        local now, first, ms = t.c.now, max(g.lane.last, t.reg + 1), g.ms
-
-        if ms and ms >= first and ms <= now and ms > now - BEHIND then
-            return ms
-        end
-
-        return max(now, first)
-    end
-
-
-    -- Appends what is for one lane: t.write has what is to be written.  Returns
-    -- the word of the reply.
-    local function append(t, g, args)
-        local lane, w, dup = g.lane, t.write, t.dup
-        local ms = moment(t, g)
-        local start, offset, name = lane.next, lane.next, L.log_n(lane.next)
-        local stamp, fields, first = L.log_n(ms), t.fields, name
-        local suffix, at, flat, words = ':' .. stamp, g.at, g.flat, {}
-
-        for c = 1, #g.counts do
-            local n = g.counts[c]
-            local keep = fresh(dup, flat, n)
-            local k, text = segment(n, args[at + 1], args[at + 2], keep, stamp)
-
-            if k > 0 then
-                L.log_put(w, 'segments', lane.l .. ':' .. name, text)
-                lane.seg = offset
-                lane.since = lane.since + 1 + floor(#text / 8192)
-                w.big = max(w.big, #text)
-
-                if lane.since >= SPARSE then
-                    lane.since = 0
-                    L.log_put(w, 'times', '0',
-                              format('%012.0f:%013.0f:%012.0f', lane.l, ms,
-                                     offset))
-                end
-            end
-
-            if keep then
-                local kept = {}
-
-                for i = 1, k do
-                    kept[i] = fields[flat + keep[i]]
-                end
-
-                L.log_index(w.index, lane.l, offset, name, k, suffix, kept, 0)
-            else
-                L.log_index(w.index, lane.l, offset, name, k, suffix, fields,
-                            flat, args[at])
-            end
-
-            for i = 1, dup and n or 0 do
-                if dup[flat + i] then
-                    words[#words + 1] = concat({ ' ', flat - g.flat + i - 1, ':',
-                                                 dup[flat + i] })
-                end
-            end
-
-            at, flat = at + 3, flat + n
-
-            if k > 0 then
-                offset = offset + k
-                name = L.log_n(offset)
-            end
-        end
-
-        if offset > start then
-            t.stored = t.stored + offset - start
-            L.log_appended(t, lane, start, offset, ms)
-        end
-
-        return t.p.q .. ':' .. lane.l .. suffix .. ':' .. first .. concat(words)
-    end
-
-
-    -- The id of a group's message of this number, from 1.
-    function L.log_id_of(g, args, number)
-        local at = g.at
-
-        for c = 1, #g.counts do
-            local n = g.counts[c]
-
-            if number <= n then
-                local text = args[at + 1]
-                local _, _, _, a, b, _, _, from = L.log_head(text)
-
-                return L.log_items(sub(text, from + a, from + a + b - 1), '\n',
-                                   number, number)
-            end
-
-            number, at = number - n, at + 3
-        end
-    end
-
-
-    -- A lane has got messages up to the offset before next.
-    function L.log_appended(t, lane, start, next, ms)
-        local w = t.write
-
-        if lane.head == start then
-            L.log_put(w, 'oldest', L.log_n(ms), lane.l)
-        end
-
-        if lane.act <= t.seen then
-            t.act = t.act + 1
-            lane.act = t.act
-            L.log_put(w, 'noted', L.log_n(t.act), lane.l)
-        end
-
-        if lane.new then
-            lane.created, lane.new = ms, nil
-            L.log_put(w, 'lanes', lane.name, lane.l)
-        end
-
-        lane.next, lane.last = next, ms
-        w.last = max(w.last, ms)
-        L.log_put(w, 'records', lane.l, L.log_lane_text(lane))
     end
 
 
@@ -305,8 +139,12 @@ do
             call('HLEN', p.records)
         end
 
-        if t.turned or not t.ask or p.dedup == 0 then
+        if not w.looked then
             call('HLEN', p.index .. ':' .. L.text(t.iw))
+        end
+
+        if w.runs and not w.probed then
+            call('ZCARD', p.runs .. ':' .. L.text(t.iw))
         end
 
         if w.noted then
@@ -328,8 +166,9 @@ do
         index.n = 0
 
         return { segments = false, index = index, records = false, lanes = false,
-                 noted = false, oldest = false, times = false, big = t.big,
-                 last = t.last }
+                 noted = false, oldest = false, times = false, runs = false,
+                 big = t.big, last = t.last, mark = 0, looked = false,
+                 probed = false }
     end
 
 
@@ -382,7 +221,7 @@ do
         end
 
         for k = 1, ngroups do
-            words[k] = append(groups[k].t, groups[k], args)
+            words[k] = L.log_append(groups[k].t, groups[k], args)
         end
 
         local first = true
@@ -407,7 +246,8 @@ do
 
     local function write(t)
         local p, w = t.p, t.write
-        local key = p.index .. ':' .. L.text(t.iw)
+        local number, life = ':' .. L.text(t.iw), L.text(p.span * 2 + 60000)
+        local key, runs = p.index .. number, p.runs .. number
 
         if t.new then
             L.log_make(t)
@@ -429,11 +269,17 @@ do
         end
 
         L.log_many('HSET', key, w.index, w.index.n)
+        store('ZADD', runs, w.runs)
+
+        if w.runs and t.ir ~= t.iw then
+            call('PEXPIRE', runs, life)
+            L.log_set(t, 'ir', t.iw)
+        end
 
         -- nothing of it is needed when another window of that length is over;
         -- who looks after the queue comes before Redis would remove it
         if t.turned then
-            call('PEXPIRE', key, L.text(p.span * 2 + 60000))
+            call('PEXPIRE', key, life)
             L.log_due_at(t, t.c.now + p.span)
         end
 
@@ -463,10 +309,11 @@ do
     -- Keys: root.  Arguments: how many queues, for each of them name, Q and UUID
     -- (the last two are used where it is to be made); how many groups, for each
     -- of them: number of the queue (from 1), lane, how many messages, flags (1:
-    -- they are sealed; 2: their ids were made for this call, none can be known);
-    -- then segments till these messages are there: the hashes of its ids, what
-    -- it begins with, and the rest or nothing.  The moment of a segment is kept
-    -- where it may be.
+    -- they are sealed; 2: their ids were made for this call, none can be known;
+    -- 4: their ids rise) and after these in lines the lowest and the highest id
+    -- of all, or where they rise of each segment; then segments till these
+    -- messages are there: the hashes of its ids, what it begins with, and the
+    -- rest or nothing.  The moment of a segment is kept where it may be.
     -- A lane is in one group, and ids in a group differ.  Reply: for each group
     -- "Q:l:ms:start", and " i:offset:ms" for each message that was pushed before
     -- (i from 0); the others have offsets from start on, in order, and ms.

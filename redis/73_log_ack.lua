@@ -79,7 +79,6 @@ do
     local function resolve(t, a, cur, args)
         local offsets, missing, places, k = {}, {}, {}, 0
         local of, later = {}, {}
-        local name = t.lane_of[a.l].name
 
         if cur.lease ~= '' then
             of, later = batch_of(cur)
@@ -93,18 +92,19 @@ do
                 offsets[i], of[id] = offset, later[offset] or offset
             else
                 k = k + 1
-                missing[k], places[k] = L.log_hash(name, id), i
+                missing[k], places[k] = id, i
             end
         end
 
         if k > 0 then
-            L.log_numbers(t)
-            L.log_look_up(t, missing, a.l, k, 1, function(i, offset, ms)
-                if not offsets[places[i]] then
-                    offsets[places[i]] = offset
-                    a.ms = max(a.ms or 0, ms)
+            local found = L.log_look_up(t, t.lane_of[a.l], missing)
+
+            for i = 1, found.offsets and k or 0 do
+                if found.offsets[i] then
+                    offsets[places[i]] = found.offsets[i]
+                    a.ms = max(a.ms or 0, found.moments[i])
                 end
-            end)
+            end
         end
 
         return offsets

@@ -131,6 +131,7 @@ do
 
         for w = max(1, t.iw - 1), t.iw do
             list[#list + 1] = p.index .. ':' .. L.text(w)
+            list[#list + 1] = p.runs .. ':' .. L.text(w)
         end
 
         return list

@@ -288,19 +288,21 @@ do
     -- Removes windows of ids that are over.  Returns when the next one is.
     local function drop_windows(t)
         local p, now = t.p, t.c.now
-        local last = p.index .. ':' .. L.text(t.iw)
+        local function drop(w)
+            call('UNLINK', p.index .. ':' .. w, p.runs .. ':' .. w)
+        end
 
-        if t.iw == 0 or call('EXISTS', last) == 0 then
+        if t.iw == 0 or call('EXISTS', p.index .. ':' .. L.text(t.iw)) == 0 then
             return
         end
 
         if t.ip == 1 and now >= t.is + p.span then
-            call('UNLINK', p.index .. ':' .. L.text(t.iw - 1))
+            drop(L.text(t.iw - 1))
             L.log_set(t, 'ip', 0)
         end
 
         if now >= t.is + p.span * 2 then
-            call('UNLINK', last)
+            drop(L.text(t.iw))
             return
         end
 

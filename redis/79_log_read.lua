@@ -35,17 +35,11 @@ do
 
     -- Where a message is that is known by its id: offset and ms, or nothing.
     local function find_id(t, lane, id)
-        local at, moment
+        local found = L.log_look_up(t, lane, { id })
 
-        L.log_numbers(t)
-        L.log_look_up(t, { L.log_hash(lane.name, id) }, lane.l, 1, 1,
-                      function(_, offset, ms)
-            if not at then
-                at, moment = offset, ms
-            end
-        end)
-
-        return at, moment
+        if found.offsets then
+            return found.offsets[1], found.moments[1]
+        end
     end
 
 

@@ -45,6 +45,8 @@ sub fill {
 my %calls = (
     maintain => sub { f('maintain', 'one', 10) },
     push => sub { log_push('q', 'p1', 'm1', 'new') },
+    'push of a run' => sub { log_push('q', 'p1', map { "r$_" } 1 .. 9) },
+    'push of a run to a new lane' => sub { log_push('q', 'p9', map { "r$_" } 1 .. 9) },
     'push to a new lane' => sub { log_push('q', 'p9', 'new') },
     'push to a new queue' => sub { log_push('n.t', 'p', 'new') },
     pop => sub { f('log_pop', 'q', 'x', uuid(1), '', 'g', 9, 3, 0, '', 'a', '', 1, 'l2') },

@@ -21,6 +21,10 @@
 /* flags of what is pushed into a partition */
 #define NGX_QUEUES_STORE_LOG_SEALED       1
 #define NGX_QUEUES_STORE_LOG_MADE         2
+#define NGX_QUEUES_STORE_LOG_RISING       4
+
+/* of so many ids, if they rise, only the range is put into the index of ids */
+#define NGX_QUEUES_STORE_LOG_RUN          8
 
 
 /* items of one partition, or acks of one partition, group and lease */
@@ -30,6 +34,14 @@ typedef struct {
     ngx_uint_t                    n;
     ngx_uint_t                    queue;    /* a number among queues */
 } ngx_queues_store_log_set_t;
+
+
+/* of the ids of a partition, and how much room they take twice */
+typedef struct {
+    ngx_str_t                    *low;
+    ngx_str_t                    *high;
+    size_t                        room;
+} ngx_queues_store_log_range_t;
 
 
 /* what the reply is read with */
@@ -160,6 +172,12 @@ ngx_int_t ngx_queues_store_log_push_args(ngx_queues_store_log_work_t *work,
     ngx_queues_store_log_args_t *args);
 ngx_int_t ngx_queues_store_log_push_read(ngx_queues_store_log_work_t *work,
     ngx_queues_redis_reply_t *elts);
+
+/* Looks at the ids of a set.  Returns its flags. */
+ngx_uint_t ngx_queues_store_log_range(ngx_queues_store_log_push_t *push,
+    ngx_queues_store_log_set_t *set, ngx_queues_store_log_range_t *range);
+u_char *ngx_queues_store_log_range_print(u_char *p, ngx_str_t *low,
+    ngx_str_t *high);
 
 /* The same of acks; with the group of each set where grouped. */
 ngx_int_t ngx_queues_store_log_ack_plan(ngx_queues_store_call_t *call,

@@ -258,7 +258,8 @@ ngx_queues_store_log_plan_count(ngx_queues_store_log_work_t *work,
         /* a large payload is not copied, and may end two segments */
 
         args->size += NGX_QUEUES_BASE_FINGERPRINT
-                      + NGX_QUEUES_BASE_DECIMAL_MAX + 1;
+                      + NGX_QUEUES_BASE_DECIMAL_MAX + 1
+                      + 2 * (work->push.items[i].id.len + 1);
 
         if (size <= NGX_QUEUES_STORE_LOG_CHUNK_BYTES) {
             copied += size;

@@ -133,30 +133,41 @@ ngx_queues_store_log_push_args(ngx_queues_store_log_work_t *work,
 }
 
 
+/*
+ * With the flags, if there is more than one id, the lowest one and the highest
+ * one; of ids that rise, of each segment.
+ */
+
 static ngx_int_t
 ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
     ngx_queues_store_log_set_t *set, ngx_queues_store_log_args_t *args)
 {
-    ngx_uint_t                    i, k, n, flags;
-    ngx_queues_store_log_item_t  *items;
+    u_char                        *p;
+    ngx_str_t                     *text;
+    ngx_uint_t                     i, n, flags, last;
+    ngx_queues_store_log_item_t   *items;
+    ngx_queues_store_log_range_t   range;
 
     items = push->items;
     items[set->last].next = NGX_QUEUES_STORE_LOG_NONE;
 
-    flags = NGX_QUEUES_STORE_LOG_MADE
-            | (items[set->first].sealed ? NGX_QUEUES_STORE_LOG_SEALED : 0);
-
-    for (i = set->first, k = 0; k < set->n; i = items[i].next, k++) {
-        if (!items[i].made) {
-            flags &= ~NGX_QUEUES_STORE_LOG_MADE;
-            break;
-        }
-    }
+    flags = ngx_queues_store_log_range(push, set, &range);
 
     ngx_queues_store_log_number(args, set->queue + 1);
     ngx_queues_store_log_arg(args, &items[set->first].lane);
     ngx_queues_store_log_number(args, set->n);
-    ngx_queues_store_log_number(args, flags);
+
+    text = &args->elts[args->n++];
+    text->data = args->p;
+
+    args->p += 1 + range.room;
+
+    p = text->data;
+    *p++ = (u_char) ('0' + flags);
+
+    if (set->n > 1 && !(flags & NGX_QUEUES_STORE_LOG_RISING)) {
+        p = ngx_queues_store_log_range_print(p, range.low, range.high);
+    }
 
     for (i = set->first; i != NGX_QUEUES_STORE_LOG_NONE; /* void */ ) {
         n = ngx_queues_store_log_push_chunk(push, i, args);
@@ -165,10 +176,20 @@ ngx_queues_store_log_push_set(ngx_queues_store_log_push_t *push,
             return NGX_ERROR;
         }
 
-        for ( /* void */ ; n; n--) {
+        range.low = &items[i].id;
+
+        for (last = i; n; n--) {
+            last = i;
             i = items[i].next;
         }
+
+        if (flags & NGX_QUEUES_STORE_LOG_RISING) {
+            p = ngx_queues_store_log_range_print(p, range.low,
+                                                 &items[last].id);
+        }
     }
+
+    text->len = p - text->data;
 
     return NGX_OK;
 }

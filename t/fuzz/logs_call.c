@@ -201,10 +201,93 @@ fuzz_segment(ngx_str_t *hashes, ngx_str_t *text, ngx_uint_t *members,
 }
 
 
-/* segments of n messages, which are the members; a large one is in two pieces */
+/* what is told of ids goes on with these two */
 
 static void
-fuzz_segments(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
+fuzz_range(ngx_str_t *told, ngx_uint_t low, ngx_uint_t high)
+{
+    ngx_uint_t  i;
+    ngx_str_t  *ids[2];
+
+    ids[0] = &fuzz_items[low].id;
+    ids[1] = &fuzz_items[high].id;
+
+    for (i = 0; i < 2; i++) {
+        fuzz_assert(told->len > ids[i]->len
+                    && memcmp(told->data, ids[i]->data, ids[i]->len) == 0
+                    && told->data[ids[i]->len] == LF);
+
+        told->data += ids[i]->len + 1;
+        told->len -= ids[i]->len + 1;
+    }
+}
+
+
+/* -1, 0 or 1, byte by byte */
+
+static int
+fuzz_order(ngx_uint_t a, ngx_uint_t b)
+{
+    int         rc;
+    ngx_str_t  *x, *y;
+
+    x = &fuzz_items[a].id;
+    y = &fuzz_items[b].id;
+
+    rc = memcmp(x->data, y->data, ngx_min(x->len, y->len));
+
+    return rc ? rc : (x->len > y->len) - (x->len < y->len);
+}
+
+
+/* flags, and of ids that do not rise the lowest and the highest; 1: they rise */
+
+static ngx_uint_t
+fuzz_flags(ngx_str_t *told, ngx_uint_t made, ngx_uint_t *members, ngx_uint_t n)
+{
+    ngx_uint_t  k, low, high, rising;
+
+    low = members[0];
+    high = members[0];
+    rising = (n >= NGX_QUEUES_STORE_LOG_RUN);
+
+    for (k = 1; k < n; k++) {
+        if (fuzz_order(members[k], members[k - 1]) <= 0) {
+            rising = 0;
+        }
+
+        if (fuzz_order(members[k], low) < 0) {
+            low = members[k];
+        }
+
+        if (fuzz_order(members[k], high) > 0) {
+            high = members[k];
+        }
+    }
+
+    fuzz_assert(told->len && told->data[0] == (u_char)
+                ('0' + (fuzz_items[members[0]].sealed != 0) + 2 * made
+                 + 4 * rising));
+
+    told->data++;
+    told->len--;
+
+    if (n > 1 && !rising) {
+        fuzz_range(told, low, high);
+    }
+
+    return rising;
+}
+
+
+/*
+ * Segments of n messages, which are the members; a large one is in two pieces.
+ * Where their ids rise, those of each are told.
+ */
+
+static void
+fuzz_segments(fuzz_args_t *args, ngx_str_t *told, ngx_uint_t rising,
+    ngx_uint_t *members, ngx_uint_t n)
 {
     ngx_str_t   hashes, begin, rest, whole;
     ngx_uint_t  count;
@@ -216,21 +299,27 @@ fuzz_segments(fuzz_args_t *args, ngx_uint_t *members, ngx_uint_t n)
 
         if (rest.len == 0) {
             count = fuzz_segment(&hashes, &begin, members, n);
-            continue;
+
+        } else {
+            fuzz_assert(rest.len > FUZZ_CHUNK / 2);
+
+            whole.len = begin.len + rest.len;
+            whole.data = (u_char *) fuzz_alloc(whole.len);
+
+            (void) ngx_cpymem(ngx_cpymem(whole.data, begin.data, begin.len),
+                              rest.data, rest.len);
+
+            count = fuzz_segment(&hashes, &whole, members, 1);
+
+            free(whole.data);
         }
 
-        fuzz_assert(rest.len > FUZZ_CHUNK / 2);
-
-        whole.len = begin.len + rest.len;
-        whole.data = (u_char *) fuzz_alloc(whole.len);
-
-        (void) ngx_cpymem(ngx_cpymem(whole.data, begin.data, begin.len),
-                          rest.data, rest.len);
-
-        count = fuzz_segment(&hashes, &whole, members, 1);
-
-        free(whole.data);
+        if (rising) {
+            fuzz_range(told, members[0], members[count - 1]);
+        }
     }
+
+    fuzz_assert(told->len == 0);
 }
 
 
@@ -241,9 +330,9 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
     ngx_uint_t number)
 {
     char         *text, *p;
-    ngx_str_t    *queue, *lane;
+    ngx_str_t    *queue, *lane, told;
     uint64_t      n, offset;
-    ngx_uint_t    i, k, *members;
+    ngx_uint_t    i, k, *members, rising;
 
     k = fuzz_arg_number(args);
     fuzz_assert(k >= 1 && k <= nqueues);
@@ -262,12 +351,9 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
     p += sprintf(p, "%012lu:%lu:17:%lu", (u_long) number % 10,
                  (u_long) number + 1, (u_long) offset);
 
-    i = fuzz_next(queue, lane, 0);
-    fuzz_assert(i < fuzz_nitems
-                && fuzz_arg_number(args) == (fuzz_items[i].sealed != 0)
-                                            + 2 * fuzz_made(queue, lane));
+    told = *fuzz_arg(args);
 
-    for (k = 0; k < n; k++, i++) {
+    for (i = 0, k = 0; k < n; k++, i++) {
         i = fuzz_next(queue, lane, i);
 
         fuzz_assert(i < fuzz_nitems);
@@ -288,7 +374,9 @@ fuzz_lane_args(fuzz_args_t *args, ngx_str_t *names, uint64_t nqueues,
 
     fuzz_assert(fuzz_next(queue, lane, 0) == fuzz_nitems);
 
-    fuzz_segments(args, members, n);
+    rising = fuzz_flags(&told, fuzz_made(queue, lane), members, n);
+
+    fuzz_segments(args, &told, rising, members, n);
     fuzz_string_out(text, p - text);
 
     free(members);

@@ -22,6 +22,7 @@
 #include "../../src/store/ngx_queues_store_receipt.c"
 #include "../../src/store/ngx_queues_store_log.c"
 #include "../../src/store/ngx_queues_store_log_plan.c"
+#include "../../src/store/ngx_queues_store_log_range.c"
 #include "../../src/store/ngx_queues_store_log_push.c"
 #include "../../src/store/ngx_queues_store_log_pop.c"
 #include "../../src/store/ngx_queues_store_log_ack.c"

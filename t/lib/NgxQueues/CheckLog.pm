@@ -7,6 +7,8 @@ package NgxQueues::CheckLog;
 use strict;
 use warnings;
 
+use Digest::SHA 'sha1';
+
 use NgxQueues::LogRecords;
 
 our $moved = 0;         # groups were moved that had leases
@@ -98,7 +100,9 @@ sub _queue {
 
     %hot = (numbers($hot{n}), s => $hot{s});
     delete @$left{ map { "$root:$_:$q" } qw(lq lh lp ld lm la lt lo lg lk lK lX lf lv lu) };
-    delete @$left{ map { "$root:li:$q:" . ($hot{iw} - $_) } 0, 1 };
+    for my $w ($hot{iw} - 1, $hot{iw}) {
+        delete @$left{ "$root:li:$q:$w", "$root:lj:$q:$w" };
+    }
 
     push @p, 'the settings are of ' . ($set{name} // 'nothing')
         if ($set{name} // '') ne $name;
@@ -115,6 +119,8 @@ sub _queue {
     }
 
     my ($lanes, @more) = _lanes($r, $root, $q, \%hot);
+    push @more, _ids($r, $root, $q, $lanes, \%hot);
+
     my %trace = _hash($r, "$root:lv:$q");
     my %traced = _hash($r, "$root:lu:$q");
     my @numbers = sort { $a <=> $b } map { split / / } values %traced;
@@ -188,7 +194,7 @@ sub _lanes {
             push @p, "lane $l: $at is older than the one before"
                 if $s->{ms} < $ms;
             delete $times{ sprintf '%012d:%013d:%012d', $l, $s->{ms}, $at };
-            $starts{$at} = 1;
+            $starts{$at} = $s;
             ($start, $ms) = ($at, $s->{ms});
             push @p, "lane $l is not in lo"
                 if $at == $head && !defined $oldest{$l};
@@ -202,7 +208,9 @@ sub _lanes {
         push @p, "lane $l: last is $last, not $ms"
             if $head < $next && $last != $ms;
         $lane{$l} = { next => $next, head => $head, act => $act,
-                      created => $created, starts => \%starts };
+                      created => $created, starts => \%starts,
+                      name => $name, own => $since >> 5 & 31,
+                      runs => $since >> 10 };
     }
 
     push @p, "there are $n messages, not $hot->{n}" if $n != $hot->{n};
@@ -214,6 +222,65 @@ sub _lanes {
 
     return (\%lane, @p);
 }
+
+# The index of ids: what was pushed in the last window is in it, and runs are in
+# order.
+
+sub _ids {
+    my ($r, $root, $q, $lanes, $hot) = @_;
+    my (%known, @p);
+
+    return unless $r->call('EXISTS', "$root:li:$q:$hot->{iw}");
+
+    for my $w (reverse $hot->{iw} - $hot->{ip} .. $hot->{iw}) {
+        my %index = _hash($r, "$root:li:$q:$w");
+        my @runs = _members($r, "$root:lj:$q:$w");
+        my %end;
+
+        push @p, "the runs of $w stay" if @runs && $r->call('PTTL', "$root:lj:$q:$w") < 0;
+
+        for my $run (@runs) {
+            my ($l, $last, $first, $start, $ms) =
+                $run =~ /^(\d+):([^\n]*)\n([^\n]*)\n(\d+):(\d+)\z/;
+            my $list = $index{"$l:$start"} // '';
+            my $s = $lanes->{$l}{starts}{$start};
+
+            push @p, "run $run of $w: it is not behind $end{$l}"
+                if defined $end{$l} && $first le $end{$l};
+            push @p, "run $run of $w: its lane does not know"
+                if _age($hot, $lanes->{$l}{runs}) > $hot->{iw} - $w;
+            push @p, "run $run of $w: its hashes are not its ids"
+                if $s && $list ne join '', map { _in_index($lanes->{$l}, $_) } @{ $s->{ids} };
+            push @p, "run $run of $w: its ids are others"
+                if $s && ($s->{ids}[0] lt $first || $s->{ids}[-1] gt $last);
+            $end{$l} = $last;
+            @known{unpack '(a14)*', $list} = ();
+        }
+
+        $known{$_} = 1 for grep { length == 14 } keys %index;
+    }
+
+    for my $l (sort keys %$lanes) {
+        my $lane = $lanes->{$l};
+
+        for my $s (grep { $_->{ms} > $hot->{is} } values %{ $lane->{starts} }) {
+            my @in = map { _in_index($lane, $_) } @{ $s->{ids} };
+
+            push @p, "lane $l: not all of @{ $s->{ids} }[0 .. ($#in < 2 ? $#in : 2)] … are in the index"
+                if grep { !exists $known{$_} } @in;
+            push @p, "lane $l does not know that it has ids in the index"
+                if (grep { $known{$_} } @in) && _age($hot, $lane->{own}) > $hot->{ip};
+        }
+    }
+
+    return @p;
+}
+
+sub _in_index { substr sha1("$_[0]{name}\n$_[1]"), 0, 14 }
+
+# how many windows ago something was
+
+sub _age { $_[1] ? ($_[0]{iw} + 1 - $_[1]) % 31 : 99 }
 
 sub _segment {
     my ($text) = @_;
@@ -231,7 +298,7 @@ sub _segment {
               || split(/\n/, $part[1], -1) != $n
               || $part[2] ne '' && split(/\n/, $part[2], -1) != $n;
 
-    return { ms => $ms, n => $n };
+    return { ms => $ms, n => $n, ids => [ split /\n/, $part[1], -1 ] };
 }
 
 sub _group {

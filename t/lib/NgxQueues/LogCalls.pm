@@ -12,6 +12,7 @@ use warnings;
 use Digest::SHA 'sha1';
 
 use NgxQueues::Check;
+use NgxQueues::LogRecords;
 use NgxQueues::Redis;
 
 my $serial = 0;
@@ -117,9 +118,17 @@ sub pushed {
             $at{ $g->{queue} } = @names / 3;
         }
 
-        push @args, $at{ $g->{queue} }, $g->{lane}, scalar @m, 0;
+        my @chunks;
 
         while (my @some = splice @m, 0, 1 + rand 64) {
+            push @chunks, \@some;
+        }
+
+        push @args, $at{ $g->{queue} }, $g->{lane}, scalar @{ $g->{items} },
+            with_ids(0, map { [ map { $_->[0] } @$_ ] } @chunks);
+
+        for my $chunk (@chunks) {
+            my @some = @$chunk;
             my @texts = ('sub', join("\n", map { $_->[0] } @some), '',
                          join(' ', map { length $_->[1] } @some));
 

@@ -5,15 +5,17 @@ package NgxQueues::LogRecords;
 #
 #     my %n = numbers($text);      field n of a hot hash; undef: all are 0
 #     my @lane = lane($text);      next head seg last act created since name
+#     with_ids($flags, @lists);    flags of a push, with what they say of the ids
+#                                  of its segments
 
 use strict;
 use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(numbers numbers_text lane lane_text);
+our @EXPORT = qw(numbers numbers_text lane lane_text with_ids);
 
-my @numbers = qw(act seen last reg n pushed lanes groups dead iw is ip big);
+my @numbers = qw(act seen last reg n pushed lanes groups dead iw is ip ir big);
 
 
 sub _six { my @x = unpack '(nN)*', $_[0]; map { $x[2 * $_] * 2**32 + $x[2 * $_ + 1] } 0 .. $#x / 2 }
@@ -41,6 +43,20 @@ sub lane {
 sub lane_text {
     my @lane = @_;
     return _text(@lane[0 .. 5]) . pack('n', $lane[6]) . $lane[7];
+}
+
+# as src/store does it
+
+sub with_ids {
+    my ($flags, @lists) = @_;
+    my @ids = map { @$_ } @lists;
+    my @sorted = sort @ids;
+    my $rise = @ids >= 8 && join("\n", @ids) eq join "\n", @sorted;
+
+    $flags += 4 if $rise;
+
+    return join '', $flags, map { "$_->[0]\n$_->[-1]\n" }
+                            $rise ? @lists : @ids > 1 ? \@sorted : ();
 }
 
 1;

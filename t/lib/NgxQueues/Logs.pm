@@ -103,7 +103,8 @@ sub log_group {
     my ($number, $lane, $flags, @chunks) = @_;
     my @ids = map { @{ $_->[0] } } @chunks;
 
-    return ($number, $lane, scalar @ids, $flags,
+    return ($number, $lane, scalar @ids,
+            with_ids($flags, map { $_->[0] } @chunks),
             map { (hashes($lane, @{ $_->[0] }), _segment($flags % 2, @$_), '') }
                 @chunks);
 }
