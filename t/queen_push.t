@@ -39,6 +39,12 @@ is($m->{id}, $r->{json}[0]{message_id}, 'and the message\'s');
 like($m->{transactionId}, qr/^.{14}7/, 'which is a UUIDv7');
 is($m->{partition}, 'Default', 'the partition that is none');
 
+$r = push_raw(item(join ',', ('{"queue":"rise","payload":1}') x 100));
+my @made = map { $_->{transaction_id} } @{ $r->{json} };
+is("@made", join(' ', sort @made), 'of those of one push each is behind the one before');
+my %made = map { $_ => 1 } @made;
+is(scalar keys %made, 100, 'and no other');
+
 # whatever the media type is
 
 for my $type ('application/x-www-form-urlencoded', 'text/plain', undef) {

@@ -115,7 +115,7 @@ ngx_int_t ngx_queues_api_queen_string(ngx_queues_api_t *api,
 ngx_int_t ngx_queues_api_queen_text(ngx_queues_api_t *api, ngx_str_t *decoded,
     const char *what, ngx_str_t *text);
 
-/* A new UUIDv7; NGX_ERROR after it has answered. */
+/* A new UUIDv7, behind those before; NGX_ERROR after it has answered. */
 ngx_int_t ngx_queues_api_queen_uuid(ngx_queues_api_t *api, ngx_str_t *text);
 
 

@@ -226,5 +226,11 @@ ngx_queues_api_queen_uuid(ngx_queues_api_t *api, ngx_str_t *text)
         return NGX_ERROR;
     }
 
-    return ngx_queues_api_new_id(api, id, text->data);
+    if (ngx_queues_api_new_id(api, id, text->data) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_queues_base_uuid_rise(text->data);
+
+    return NGX_OK;
 }

@@ -8,6 +8,12 @@
 
 static const u_char  ngx_queues_base_uuid_groups[] = { 8, 4, 4, 4, 12 };
 
+/* characters of a UUIDv7's text that say the moment */
+
+#define NGX_QUEUES_BASE_UUID_MOMENT  13
+
+
+static const u_char  ngx_queues_base_uuid_digits[] = "0123456789abcdef";
 
 static const u_char  ngx_queues_base_short_digits[] =
     "0123456789abcdefghjkmnpqrstvwxyz";
@@ -29,8 +35,7 @@ ngx_queues_base_uuid_make(u_char *uuid, uint64_t ms, u_char *random)
 u_char *
 ngx_queues_base_uuid_print(u_char *p, u_char *uuid)
 {
-    ngx_uint_t           i, group;
-    static const u_char  hex[] = "0123456789abcdef";
+    ngx_uint_t  i, group;
 
     for (group = 0; group < 5; group++) {
         if (group) {
@@ -38,13 +43,43 @@ ngx_queues_base_uuid_print(u_char *p, u_char *uuid)
         }
 
         for (i = 0; i < ngx_queues_base_uuid_groups[group]; i += 2) {
-            *p++ = hex[*uuid >> 4];
-            *p++ = hex[*uuid & 0x0f];
+            *p++ = ngx_queues_base_uuid_digits[*uuid >> 4];
+            *p++ = ngx_queues_base_uuid_digits[*uuid & 0x0f];
             uuid++;
         }
     }
 
     return p;
+}
+
+
+void
+ngx_queues_base_uuid_rise(u_char *text)
+{
+    u_char             *p, bytes[2];
+    ngx_str_t           digits;
+    static u_char       moment[NGX_QUEUES_BASE_UUID_MOMENT];
+    static ngx_uint_t   count;
+
+    p = text + NGX_QUEUES_BASE_UUID_MOMENT + 2;        /* behind "-7" */
+
+    if (ngx_memcmp(moment, text, NGX_QUEUES_BASE_UUID_MOMENT) == 0) {
+        count++;
+
+    } else {
+        ngx_memcpy(moment, text, NGX_QUEUES_BASE_UUID_MOMENT);
+
+        digits.data = p - 1;
+        digits.len = 2 * sizeof(bytes);
+
+        (void) ngx_queues_base_hex_parse(&digits, bytes);
+
+        count = (bytes[0] & 0x7) << 8 | bytes[1];
+    }
+
+    p[0] = ngx_queues_base_uuid_digits[(count >> 8) & 0xf];
+    p[1] = ngx_queues_base_uuid_digits[(count >> 4) & 0xf];
+    p[2] = ngx_queues_base_uuid_digits[count & 0xf];
 }
 
 

@@ -49,6 +49,13 @@ void ngx_queues_base_uuid_make(u_char *uuid, uint64_t ms, u_char *random);
 u_char *ngx_queues_base_uuid_print(u_char *p, u_char *uuid);
 
 /*
+ * Lets the UUIDv7s of this process rise that are passed to it, 36 characters
+ * each: of one moment the 12 bits behind it are a counter, which begins at
+ * random below its half (RFC 9562, 6.2).
+ */
+void ngx_queues_base_uuid_rise(u_char *text);
+
+/*
  * Parses exactly 36 characters of any case, any version.  NGX_ERROR for
  * everything else; uuid is undefined then.
  */
