@@ -77,18 +77,6 @@ do
     end
 
 
-    -- The windows of ids, the last one first.
-    function L.log_windows(t)
-        local list = {}
-
-        for back = 0, t.iw > 0 and t.ip or -1 do
-            list[#list + 1] = t.p.index .. ':' .. L.text(t.iw - back)
-        end
-
-        return list
-    end
-
-
     -- How many hashes are before one in a list of them, or nothing.
     function L.log_place(list, field)
         local at = find(list, field, 1, true)
@@ -156,20 +144,19 @@ do
     end
 
 
-    -- Looks for n ids of the lanes ls, or of one lane, in the windows from the
-    -- first on; the last one is first.
-    local function look_up(t, fields, ls, n, first, found)
-        local keys = L.log_windows(t)
-
-        for i = first, #keys do
-            local values, any = L.log_many('HMGET', keys[i], fields, n), false
+    -- Looks for n ids of the lanes ls, or of one lane, in the windows that there
+    -- are, the last one first; not in so many of them.
+    local function look_up(t, fields, ls, n, but, found)
+        for back = but, t.iw > 0 and t.ip or -1 do
+            local key = t.p.index .. ':' .. L.log_n(t.iw - back)
+            local values, any = L.log_many('HMGET', key, fields, n), false
 
             for k = 1, n do
                 any = any or values[k]
             end
 
             if any then
-                locate(keys[i], fields, ls, values, n, found)
+                locate(key, fields, ls, values, n, found)
             end
         end
     end
@@ -187,7 +174,7 @@ do
         end
 
         if L.log_marked(t, lane.own) then
-            look_up(t, fields, lane.l, #ids, 1, found)
+            look_up(t, fields, lane.l, #ids, 0, found)
         end
 
         if L.log_marked(t, lane.runs) then
@@ -202,6 +189,11 @@ do
     -- The hashes of a group's ids are in t.fields, after g.flat.
     local function name_ids(t, g, args)
         local k, at = g.flat, g.at
+
+        if g.n == 1 then
+            t.fields[k + 1] = args[at]
+            return
+        end
 
         for c = 1, g.named and 0 or #g.counts do
             cut(args[at], g.counts[c], t.fields, k)
@@ -220,6 +212,9 @@ do
         if g.n == 1 then
             first = L.log_id_of(g, args, 1)
             last = first
+
+        elseif not g.rising then
+            first, last = match(args[g.at - 1], '^.([^\n]*)\n([^\n]*)\n$')
         end
 
         t.write.probed = t.write.probed or g.lane.runs == t.write.mark
@@ -235,14 +230,15 @@ do
 
     -- Looks for n ids of groups where the index has them one by one.
     local function look_up_own(t, list, n, all)
-        local fields, ls, at, k = t.fields, {}, {}, 0
-        local first = t.turned and 2 or 1
+        local fields, but = t.fields, t.turned and 1 or 0
 
-        t.write.looked = first == 1
+        t.write.looked = not t.turned
 
         if not list[2] and list[1].flat == 0 then
-            return look_up(t, fields, list[1].lane.l, n, first, t)
+            return look_up(t, fields, list[1].lane.l, n, but, t)
         end
+
+        local ls, at, k = {}, {}, 0
 
         for i = 1, #list do
             local g = list[i]
@@ -254,7 +250,7 @@ do
         end
 
         if all then
-            return look_up(t, fields, ls, n, first, t)
+            return look_up(t, fields, ls, n, but, t)
         end
 
         local some, found = {}, {}
@@ -263,7 +259,7 @@ do
             some[i] = fields[at[i]]
         end
 
-        look_up(t, some, ls, n, first, found)
+        look_up(t, some, ls, n, but, found)
 
         for i = 1, found.offsets and n or 0 do
             if found.offsets[i] then
@@ -291,12 +287,13 @@ do
     -- be runs have g.run.
     function L.log_name_ids(t, args)
         local own, n, k, ask = {}, 0, 0, t.ask and t.p.dedup > 0
+        local pushes, write = t.pushes, t.write
 
         turn_window(t)
-        t.write.mark = L.log_mark(t.iw)
+        write.mark = L.log_mark(t.iw)
 
-        for i = 1, #t.pushes do
-            local g = t.pushes[i]
+        for i = 1, #pushes do
+            local g = pushes[i]
             local lane = g.lane
 
             g.flat, g.run = k, g.rising
@@ -308,7 +305,8 @@ do
                 g.run = apart(t, g, args, ask) and g.rising
             end
 
-            if ask and lane.own > 0 and L.log_marked(t, lane.own) then
+            -- in the last window, as most often, or before it
+            if ask and (lane.own == write.mark or L.log_marked(t, lane.own)) then
                 own[#own + 1], n = g, n + g.n
                 name_ids(t, g, args)
 

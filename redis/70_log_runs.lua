@@ -26,7 +26,7 @@ do
         local list = {}
 
         for back = (t.iw + 1 - mark) % MARKS, mark > 0 and t.ip or -1 do
-            list[#list + 1] = L.text(t.iw - back)
+            list[#list + 1] = L.log_n(t.iw - back)
         end
 
         return list
@@ -117,7 +117,7 @@ do
 
         for i = 1, #ws do
             local w, list = ws[i], nil
-            local last = w == L.text(t.iw)
+            local last = w == L.log_n(t.iw)
 
             if low and (found or last) then
                 list = runs_between(t, w, lane.l, low, high, FEW + 1)

@@ -11,14 +11,14 @@ do
     local function fresh(dup, flat, n)
         local keep, k = {}, 0
 
-        for i = 1, dup and n or 0 do
+        for i = 1, n do
             if not dup[flat + i] then
                 k = k + 1
                 keep[k] = i
             end
         end
 
-        return dup and k < n and keep or nil
+        return k < n and keep or nil
     end
 
 
@@ -114,11 +114,12 @@ do
         local ms = moment(t, g)
         local start, offset, name = lane.next, lane.next, L.log_n(lane.next)
         local stamp, first = L.log_n(ms), name
-        local suffix, at, flat, words = ':' .. stamp, g.at, g.flat, {}
+        local suffix, at, flat = ':' .. stamp, g.at, g.flat
+        local words = dup and {}
 
         for c = 1, #g.counts do
             local n = g.counts[c]
-            local keep = fresh(dup, flat, n)
+            local keep = dup and fresh(dup, flat, n)
             local k, text = segment(n, args[at + 1], args[at + 2], keep, stamp)
 
             if k > 0 then
@@ -159,7 +160,8 @@ do
             L.log_appended(t, lane, start, offset, ms)
         end
 
-        return t.p.q .. ':' .. lane.l .. suffix .. ':' .. first .. concat(words)
+        return t.p.q .. ':' .. lane.l .. suffix .. ':' .. first
+               .. (words and concat(words) or '')
     end
 
 

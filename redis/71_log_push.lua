@@ -38,12 +38,8 @@ do
     local none = {}             -- never changed
 
 
-    -- The ids that are with the flags of what is for one lane.
+    -- The ids that are with the flags of what is for one lane, if they rise.
     local function read_ids(text)
-        if #text < 2 then
-            return none
-        end
-
         local ids, k = {}, 0
 
         for id in gmatch(sub(text, 2), '([^\n]*)\n') do
@@ -58,7 +54,8 @@ do
     -- Reads what is for one lane, from args[i] on.  Returns it and the next
     -- index, or nothing.
     local function read_group(args, i)
-        local n, flags = tonumber(args[i + 2]), byte(args[i + 3] or '')
+        local n, text = tonumber(args[i + 2]), args[i + 3]
+        local flags = byte(text or '')
 
         if not (n and flags) or n < 1 then
             return
@@ -68,8 +65,12 @@ do
                     t = false, lane = false, flat = 0, named = false,
                     run = false, sealed = flags % 2 == 1 and '1' or '0',
                     fresh = flags % 4 > 1, rising = flags % 8 > 3,
-                    ids = read_ids(args[i + 3]) }
+                    ids = none }
         local have = 0
+
+        if g.rising then
+            g.ids = read_ids(text)
+        end
 
         i = g.at
 
@@ -140,11 +141,11 @@ do
         end
 
         if not w.looked then
-            call('HLEN', p.index .. ':' .. L.text(t.iw))
+            call('HLEN', p.index .. ':' .. L.log_n(t.iw))
         end
 
         if w.runs and not w.probed then
-            call('ZCARD', p.runs .. ':' .. L.text(t.iw))
+            call('ZCARD', p.runs .. ':' .. L.log_n(t.iw))
         end
 
         if w.noted then
@@ -244,10 +245,27 @@ do
     end
 
 
+    -- Nothing of a window is needed when another one of its length is over.
+    local function expire(p, key)
+        call('PEXPIRE', key, L.text(p.span * 2 + 60000))
+    end
+
+
+    local function write_runs(t, w)
+        local key = t.p.runs .. ':' .. L.log_n(t.iw)
+
+        store('ZADD', key, w.runs)
+
+        if t.ir ~= t.iw then
+            expire(t.p, key)
+            L.log_set(t, 'ir', t.iw)
+        end
+    end
+
+
     local function write(t)
         local p, w = t.p, t.write
-        local number, life = ':' .. L.text(t.iw), L.text(p.span * 2 + 60000)
-        local key, runs = p.index .. number, p.runs .. number
+        local key = p.index .. ':' .. L.log_n(t.iw)
 
         if t.new then
             L.log_make(t)
@@ -269,17 +287,13 @@ do
         end
 
         L.log_many('HSET', key, w.index, w.index.n)
-        store('ZADD', runs, w.runs)
-
-        if w.runs and t.ir ~= t.iw then
-            call('PEXPIRE', runs, life)
-            L.log_set(t, 'ir', t.iw)
+        if w.runs then
+            write_runs(t, w)
         end
 
-        -- nothing of it is needed when another window of that length is over;
         -- who looks after the queue comes before Redis would remove it
         if t.turned then
-            call('PEXPIRE', key, life)
+            expire(p, key)
             L.log_due_at(t, t.c.now + p.span)
         end
 
