@@ -332,7 +332,8 @@ do
     -- "Q:l:ms:start", and " i:offset:ms" for each message that was pushed before
     -- (i from 0); the others have offsets from start on, in order, and ms.
     -- Errors: SEAL i (number of a queue), IDTAKEN (a new queue's Q).
-    -- Cost: O(n), and O(log lanes) for each lane.
+    -- Cost: O(n), or O(n * log runs) where ids are among others that rose, and
+    -- O(log lanes) for each lane.
     L.register('log_push', {}, function(root, args)
         local c = L.log_call(root)
         local words, failed = L.log_plan_push(c, args, 1)

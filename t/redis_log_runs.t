@@ -60,6 +60,20 @@ is_deeply($dup, { 0 => 100 }, 'one alone');
 is_deeply($dup, { 0 => 125 }, 'those that are longer or shorter are others');
 log_sound('all is well');
 
+my $words = f('log_push', pushes([ 'q', 'two', 'new' ], [ 'q', 'p', 'newer', 'a00101' ]));
+($dup) = dups([ $words->[1] ]);
+is_deeply($dup, { 1 => 101 }, 'also where another lane has none of its own');
+
+# the same id twice: the last one counts
+
+log_set('q', dedup => 0);
+log_push('q', 'twice', map { id('x', $_) } 1 .. 8);
+log_push('q', 'twice', 'x00003', 'y00005');
+log_push('q', 'twice', map { id('y', $_) } 1 .. 8);
+log_set('q', dedup => 3600);
+($dup) = dups(log_push('q', 'twice', 'x00003', 'y00005', 'x00004'));
+is_deeply($dup, { 0 => 9, 1 => 15, 2 => 4 }, 'of a run and an id of its own the later one');
+
 # what an ack says without a lease, and a message that is looked for
 
 my $got = log_pop('q', lane => 'p', batch => 1, auto => 1);
@@ -105,29 +119,39 @@ sub some {
 }
 
 for my $step (1 .. 400) {
-    my $lane = 'l' . int rand 3;
-    my %seen;
-    my @ids = grep { !$seen{$_}++ } some($lane);
+    my @groups;
 
-    @ids = sort @ids if rand 3 < 1;
-    next unless @ids;
+    for my $lane (grep { rand 2 < 1 } map { "l$_" } 0 .. 2) {
+        my %seen;
+        my @ids = grep { !$seen{$_}++ } some($lane);
+
+        @ids = sort @ids if rand 3 < 1;
+        push @groups, [ 'r', $lane, @ids ] if @ids;
+    }
+
+    next unless @groups;
 
     if (rand(60) < 1 && $window) {
         log_hot_set('r', is => now_ms() - 3_600_001);
         $window++;
     }
 
-    my ($dups, $start) = dups(log_push('r', $lane, @ids));
+    my $words = f('log_push', pushes(@groups));
 
     $window ||= 1;
 
-    for my $i (0 .. $#ids) {
-        my $was = $at{$lane}{ $ids[$i] };
-        my $known = $was && $was->[1] >= $window - 1 ? $was->[0] : '';
+    for my $g (@groups) {
+        my (undef, $lane, @ids) = @$g;
+        my ($dups, $start) = dups([ shift @$words ]);
 
-        push @bad, "$step: $ids[$i] of $lane is at " . ($dups->{$i} // '') . ", not '$known'"
-            if ($dups->{$i} // '') ne $known;
-        $at{$lane}{ $ids[$i] } = [ $start++, $window ] unless defined $dups->{$i};
+        for my $i (0 .. $#ids) {
+            my $was = $at{$lane}{ $ids[$i] };
+            my $known = $was && $was->[1] >= $window - 1 ? $was->[0] : '';
+            my $is = $dups->{$i} // '';
+
+            push @bad, "$step: $ids[$i] of $lane is at $is, not '$known'" if $is ne $known;
+            $at{$lane}{ $ids[$i] } = [ $start++, $window ] unless defined $dups->{$i};
+        }
     }
 
     next if $step % 50;
