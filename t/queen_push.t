@@ -73,6 +73,23 @@ isnt($again[4]{message_id}, $p[0]{message_id}, 'another partition: another');
 is(NgxQueues::Queen::data($q->messages('dup', batch => 10)), '1 2',
    'nothing more was stored');
 
+# ids that rise are in the index as ranges, of a segment each; they are known, too
+
+sub rising { map { { transactionId => sprintf('r%03d', $_), payload => $_ } } @_ }
+sub ranges { map { $s->redis->cli('ZCARD', $_) } grep { /:lj:/ }
+             split /\n/, $s->redis->cli('KEYS', '*') }
+
+my $before = 0;
+$before += $_ for ranges();
+$q->push('rising', rising(0 .. 99));
+my $after = 0;
+$after += $_ for ranges();
+is($after - $before, 2, 'a hundred ids are two ranges');
+is(statuses($q->push('rising', rising(90 .. 109))),
+   join(' ', ('duplicate') x 10, ('queued') x 10), 'some of them again');
+is(statuses($q->push('rising', rising(reverse 97 .. 112))),
+   join(' ', ('queued') x 3, ('duplicate') x 13), 'and in another order');
+
 # at once, from many connections: one wins
 
 my @h = map { $s->client->start(POST => '/api/v1/push', { items => [
