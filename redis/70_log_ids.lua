@@ -238,25 +238,24 @@ do
             return look_up(t, fields, list[1].lane.l, n, but, t)
         end
 
-        local ls, at, k = {}, {}, 0
+        local ls, at, some, found, k = {}, {}, {}, {}, 0
 
         for i = 1, #list do
             local g = list[i]
+            local l = g.lane.l
 
             for j = g.flat + 1, g.flat + g.n do
                 k = k + 1
-                ls[k], at[k] = g.lane.l, j
+                ls[k] = l
+
+                if not all then
+                    at[k], some[k] = j, fields[j]
+                end
             end
         end
 
         if all then
             return look_up(t, fields, ls, n, but, t)
-        end
-
-        local some, found = {}, {}
-
-        for i = 1, n do
-            some[i] = fields[at[i]]
         end
 
         look_up(t, some, ls, n, but, found)
@@ -286,8 +285,8 @@ do
     -- Looks for the ids of what is pushed to a queue.  Groups whose segments will
     -- be runs have g.run.
     function L.log_name_ids(t, args)
-        local own, n, k, ask = {}, 0, 0, t.ask and t.p.dedup > 0
-        local pushes, write = t.pushes, t.write
+        local own, nown, n, k = {}, 0, 0, 0
+        local pushes, write, ask = t.pushes, t.write, t.ask and t.p.dedup > 0
 
         turn_window(t)
         write.mark = L.log_mark(t.iw)
@@ -307,7 +306,8 @@ do
 
             -- in the last window, as most often, or before it
             if ask and (lane.own == write.mark or L.log_marked(t, lane.own)) then
-                own[#own + 1], n = g, n + g.n
+                nown, n = nown + 1, n + g.n
+                own[nown] = g
                 name_ids(t, g, args)
 
             elseif not g.run then
