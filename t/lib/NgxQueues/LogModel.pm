@@ -465,11 +465,12 @@ sub tx {
     my ($self, $op, $answer, $blur) = @_;
     my %may;                            # reason → whether it is sure
 
-    # where a lease is over on some of its lanes, either is right
+    # where a lease is over on some of its lanes, which another one may have
+    # then, either is right
 
     for my $lease (@{ $op->{leases} }) {
         my @live = $self->under($lease);
-        my @all = grep { $_->{lease} eq $lease } @{ $self->{leases}{$lease} };
+        my @all = grep { $_->{lease} ne '' } @{ $self->{leases}{$lease} };
 
         $may{LEASE} ||= @live ? 0 : 1 if @live < @all || !@live;
     }
