@@ -53,6 +53,36 @@ do
     end
 
 
+    -- Nothing of a window is needed when another one of its length is over.
+    function L.log_expire(p, key)
+        call('PEXPIRE', key, L.text(p.span * 2 + 60000))
+    end
+
+
+    -- Ids stay for as long as other settings ask for.  Where the last window has
+    -- gone by those before, the next push begins another one.
+    function L.log_keep_ids(t)
+        local p = t.p
+
+        L.log_numbers(t)
+
+        if t.iw == 0 then
+            return
+        end
+
+        if call('EXISTS', p.index .. ':' .. L.log_n(t.iw)) == 0 then
+            L.log_set(t, 'is', 0)
+            L.log_write_numbers(t)
+            return
+        end
+
+        for w = t.iw - t.ip, t.iw do
+            L.log_expire(p, p.index .. ':' .. L.log_n(w))
+            L.log_expire(p, p.runs .. ':' .. L.log_n(w))
+        end
+    end
+
+
     -- Goes on to another window of ids where the one that there is was long
     -- enough.
     local function turn_window(t)

@@ -245,19 +245,13 @@ do
     end
 
 
-    -- Nothing of a window is needed when another one of its length is over.
-    local function expire(p, key)
-        call('PEXPIRE', key, L.text(p.span * 2 + 60000))
-    end
-
-
     local function write_runs(t, w)
         local key = t.p.runs .. ':' .. L.log_n(t.iw)
 
         store('ZADD', key, w.runs)
 
         if t.ir ~= t.iw then
-            expire(t.p, key)
+            L.log_expire(t.p, key)
             L.log_set(t, 'ir', t.iw)
         end
     end
@@ -293,7 +287,7 @@ do
 
         -- who looks after the queue comes before Redis would remove it
         if t.turned then
-            expire(p, key)
+            L.log_expire(p, key)
             L.log_due_at(t, t.c.now + p.span)
         end
 

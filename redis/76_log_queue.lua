@@ -86,7 +86,13 @@ do
         end
 
         L.log_wake(t)
-        call('HSET', p.hot, 's', L.log_pack(0, p.q, p.name, s))
+        t.p = L.log_plan(root, L.log_pack(0, p.q, p.name, s))
+        call('HSET', p.hot, 's', t.p.s)
+
+        if t.p.span ~= p.span then
+            L.log_keep_ids(t)
+        end
+
         L.log_due_at(t, t.c.now)
 
         -- whoever waits for queues with its new labels does not know it yet

@@ -132,15 +132,15 @@ subtest 'messages that are consumed' => sub {
 
 
 subtest 'many' => sub {
-    log_configure('m', ret => 60, cret => 10);
+    log_configure('m', ret => 600, cret => 10);
     f('log_push', pushes(map { [ 'm', "lane $_", "a$_" ] } 1 .. 450));
     log_push('m', 'long', "b$_") for 1 .. 350;
     log_pop('m', group => $_) for 'g', 'h';
-    log_elapse('m', 59_000);
+    log_elapse('m', 590_000);
     log_push('m', 'long', 'last');
     is((split / /, tend())[0], 1, 'a round over lanes that are not consumed');
     is(stored('m'), 801, 'leaves all');
-    log_elapse('m', 1000);
+    log_elapse('m', 10_000);
     my $calls = 0;
     my $reply;
     do { $reply = f('maintain', 'tender', 20); $calls++ } while ($reply->[1] == 0);
@@ -155,7 +155,7 @@ subtest 'many' => sub {
     my $big = 'x' x 500_000;
     f('log_push', 1, 'm', 'unused', uuid(1), 1,
       log_group(1, 'big', 0, map { [ [ $_ ], '', qq("$big") ] } 1 .. 20));
-    log_elapse('m', 60_000);
+    log_elapse('m', 600_000);
     f('maintain', 'tender', 20) for 1, 2;
     my $left = stored('m');
     ok($left > 5 && $left < 20, "large ones are some steps more: $left");
@@ -212,6 +212,36 @@ subtest 'windows of ids' => sub {
     unlike(log_push('i', 'p', 2)->[0], qr/ /, 'pushed anew');
     ok(due('i'), 'due again');
     like(log_push('i', 'p', 2)->[0], qr/ 0:3:/, 'a duplicate');
+    log_sound('the keys are in order');
+};
+
+
+# a longer one holds for what is known, and for what comes into the same window
+
+subtest 'windows of ids that get longer' => sub {
+    log_configure('w', dedup => 1000);
+    log_push('w', 'p', 1 .. 9);
+    my @keys = map { [ $_, 1 ] } qw/li lj/;
+    my $least = sub {
+        return (sort { $a <=> $b }
+                map { $r->call('PTTL', lkey($_->[0], log_q('w'), $_->[1])) } @keys)[0];
+    };
+    my $first = $least->();
+    ok($first > 2000_000 && $first <= 2060_000, 'it goes some time');
+    log_configure('w', dedup => 3600);
+    ok($least->() > 7200_000, 'and now later');
+    log_elapse('w', 2000_000);
+    like(log_push('w', 'p', 5)->[0], qr/ 0:5:/, 'a duplicate');
+
+    log_configure('w', dedup => 1000);
+    tend();
+    is($r->call('EXISTS', lkey('li', log_q('w'), 1)), 0, 'gone, as it got shorter');
+    log_configure('w', dedup => 3600);
+    log_push('w', 'p', 11 .. 19);
+    @keys = map { [ $_, 2 ] } qw/li lj/;
+    ok($least->() > 7200_000, 'what comes then begins a window');
+    ok(due('w'), 'which is looked after');
+    like(log_push('w', 'p', 15)->[0], qr/ 0:\d+:/, 'and known');
     log_sound('the keys are in order');
 };
 
