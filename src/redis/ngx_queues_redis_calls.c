@@ -152,8 +152,8 @@ ngx_queues_redis_calls_close(ngx_queues_redis_calls_t *calls)
 
     ngx_queues_redis_link_stop(l);
 
-    if (calls->refuse.posted) {
-        ngx_delete_posted_event(&calls->refuse);
+    if (calls->refuse.timer_set) {
+        ngx_del_timer(&calls->refuse);
         ngx_queues_redis_calls_refuse_handler(&calls->refuse);
     }
 
@@ -290,9 +290,15 @@ ngx_queues_redis_calls_refuse(ngx_queues_redis_calls_t *calls,
 
     ngx_queue_insert_tail(&calls->refused, &cmd->queue);
 
-    /* in the next turn of the loop: the caller may try again at once */
+    /*
+     * In a later turn of the loop: the caller may try again at once.  By a
+     * timer, as nothing else keeps a worker that is to leave from doing so
+     * before whoever asked has his answer.
+     */
 
-    ngx_post_event(&calls->refuse, &ngx_posted_next_events);
+    if (!calls->refuse.timer_set) {
+        ngx_add_timer(&calls->refuse, 1);
+    }
 
     return NGX_OK;
 }

@@ -43,7 +43,7 @@ struct ngx_queues_redis_calls_s {
                                                for the next round */
     ngx_queue_t                  refused;   /* will be answered DOWN */
 
-    ngx_event_t                  refuse;    /* posted */
+    ngx_event_t                  refuse;    /* a timer */
 
     time_t                       logged;
 
