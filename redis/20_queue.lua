@@ -56,6 +56,7 @@ end
 function L.reset(p_hot, s)
     call('HSET', p_hot, 's', s, 'cur', '0-0', 't', '0', 'nb', '0', 'nf', '0',
          'hx', '0', 'n', '0')
+    call('HDEL', p_hot, 'ex', 'dl', 'dropped', 'rd', 'in')
 end
 
 

@@ -40,25 +40,8 @@ function L.catch_up(p, now, limit)
 end
 
 
--- When the oldest message of a standard queue was sent, or nothing.
-local function oldest_of(p)
-    local oldest
-
-    for _, key in ipairs({ p.m, p.z }) do
-        local head = call('XRANGE', key, '-', '+', 'COUNT', '1')[1]
-
-        if head then
-            local sent = L.sent(head[1])
-            oldest = min(oldest or sent, sent)
-        end
-    end
-
-    return oldest
-end
-
-
--- The same of a FIFO queue; and whether it is not known yet, after limit groups
--- or fewer.
+-- When the oldest message of a FIFO queue was sent, or nothing; and whether it is
+-- not known yet, after limit groups or fewer.
 local function oldest_fifo(p, now, limit)
     local c = L.open_fifo(p, now)
 
@@ -90,7 +73,8 @@ end
 -- queue_count: the settings of a queue and how many messages it has.
 -- Keys: root.  Arguments: ref.  Reply: settings, more, visible, inFlight,
 -- delayed, oldestAgeSeconds (-1: no message), sources (how many queues have it
--- as their dead-letter queue).  At most 1,000 messages that outlived their
+-- as their dead-letter queue); then since it was made or purged sent,
+-- acknowledged, expired, deadLettered.  At most 1,000 messages that outlived their
 -- retention are removed first, about 1,000 whose batch ended taken out of it, and
 -- as many moved to the dead-letter queue; more is 1 where some may be left.
 -- Errors: NOQUEUE.
@@ -102,7 +86,8 @@ L.register('queue_count', { 'allow-oom' }, function(root, args)
         return L.noqueue()
     end
 
-    local now, more, oldest = L.now(), false, nil
+    local now, more = L.now(), false
+    local totals, oldest, _
     local counts = p.fifo and L.counts_fifo or L.counts
 
     if p.fifo then
@@ -111,9 +96,10 @@ L.register('queue_count', { 'allow-oom' }, function(root, args)
 
         oldest, unknown = oldest_fifo(p, now, 100)
         more = cutoff or unknown or (soon and soon <= now)
+        totals = L.totals(p)
     else
         more = L.catch_up(p, now, 1000)
-        oldest = oldest_of(p)
+        totals, _, oldest = L.totals(p)
     end
 
     local out = L.settings({}, root, p.q, s)
@@ -122,6 +108,7 @@ L.register('queue_count', { 'allow-oom' }, function(root, args)
     out[16], out[17], out[18] = counts(p, now)
     out[19] = oldest and max(0, floor((now - oldest) / 1000)) or -1
     out[20] = tonumber(call('HGET', L.sources(root), p.q) or 0)
+    out[21], out[22], out[23], out[24] = unpack(totals, 1, 4)
 
     return out
 end)

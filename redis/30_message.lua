@@ -4,15 +4,18 @@
 
 -- Removes messages with all that points to them, but batches.  ids are message
 -- ids, raw the same as ids of the stream's entries: they differ for delayed
--- ones.
+-- ones.  Returns how many there were.
 function L.drop(p, stream, ids, raw)
-    call('XDEL', stream, unpack(raw))
+    local n = call('XDEL', stream, unpack(raw))
+
     call('ZREM', p.f, unpack(ids))
     call('HDEL', p.d, unpack(ids))
 
     if stream == p.z then
         call('ZREM', p.y, unpack(ids))
     end
+
+    return n
 end
 
 
@@ -34,8 +37,8 @@ end
 -- the moment cutoff or before.  Returns how many may still be removed, and
 -- when the first message that stays was sent, if it came so far.  cur is set
 -- where some of them may be in batches: these are taken apart until none is,
--- the earliest to end first, which counts like removals.
-local function sweep_stream(p, stream, prefix, cutoff, left, cur)
+-- the earliest to end first, which counts like removals.  gone.n counts them.
+local function sweep_stream(p, stream, prefix, cutoff, left, cur, gone)
     local first = true
 
     -- a few at once, since bodies are read with the ids
@@ -72,7 +75,7 @@ local function sweep_stream(p, stream, prefix, cutoff, left, cur)
                 end
             end
 
-            L.drop(p, stream, ids, raw)
+            gone.n = gone.n + L.drop(p, stream, ids, raw)
             left = left - #ids
         end
 
@@ -100,7 +103,7 @@ end
 -- no such message is left; else hx stays, so that the next call goes on.
 function L.sweep(p, now, limit)
     local cutoff = now - p.ret
-    local left, a, b = limit, nil, nil
+    local left, gone, a, b = limit, { n = 0 }, nil, nil
 
     L.can_drop(p)
 
@@ -108,12 +111,14 @@ function L.sweep(p, now, limit)
     local batches = h[2] ~= '0'
 
     if not batches and call('ZCARD', p.f) == 0 then
-        left = left - call('XTRIM', p.m, 'MINID', '~', L.text(cutoff + 1),
-                           'LIMIT', '1000')
+        gone.n = call('XTRIM', p.m, 'MINID', '~', L.text(cutoff + 1), 'LIMIT',
+                      '1000')
+        left = left - gone.n
     end
 
-    left, a = sweep_stream(p, p.m, '', cutoff, left, batches and h[1])
-    left, b = sweep_stream(p, p.z, 'z', cutoff, left)
+    left, a = sweep_stream(p, p.m, '', cutoff, left, batches and h[1], gone)
+    left, b = sweep_stream(p, p.z, 'z', cutoff, left, nil, gone)
+    L.lose(p, 'ex', gone.n)
 
     -- there may be room again under the cap; w stays as whoever called us has
     -- read it

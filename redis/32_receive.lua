@@ -362,10 +362,14 @@ local function receive_due(p, h, out, need, token, vt, wait, now, text)
         call('ZREM', unpack(c.undelay))
     end
 
+    local gone = 0
+
     for i = 1, #c.dead do
         local dead = c.dead[i]
-        L.drop(p, dead[1], { dead[2] }, { dead[3] })
+        gone = gone + L.drop(p, dead[1], { dead[2] }, { dead[3] })
     end
+
+    L.lose(p, 'ex', gone)
 
     if c.buried[1] then
         L.bury(p, c.dlq, c.buried, now)

@@ -88,8 +88,8 @@ end
 
 -- What one call changes at a FIFO queue, to be written at its end: how many
 -- messages it has (n), are in batches (nb), and in flight one by one (nf); the
--- first moment that came to be (soon); whether a group became ready.  h is what
--- the hot hash has: s, cur, t, nb, nf.
+-- first moment that came to be (soon); whether a group became ready; which ways
+-- messages went (lost).  h is what the hot hash has: s, cur, t, nb, nf.
 function L.open_fifo(p, now, h)
     h = h or call('HMGET', p.hot, 's', 'cur', 't', 'nb', 'nf')
 
@@ -117,11 +117,24 @@ function L.close_fifo(c)
         call('HINCRBY', p.hot, 'n', c.n)
     end
 
+    if c.lost then
+        for _, way in ipairs({ 'ex', 'dl', 'dropped', 'rd' }) do
+            L.lose(p, way, c.lost[way] or 0)
+        end
+    end
+
     if c.ready or (p.waits and c.had_nb + c.had_nf >= L.CAP_FIFO
                    and c.nb + c.nf < 0)
     then
         L.wake(p)
     end
+end
+
+
+-- Messages went another way than by an ack: 24_totals.lua.
+function L.lose_fifo(c, way, n)
+    c.lost = c.lost or {}
+    c.lost[way] = (c.lost[way] or 0) + n
 end
 
 

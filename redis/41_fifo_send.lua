@@ -188,7 +188,8 @@ end
 -- its id from elsewhere, id and ms; checked: L.can_append_late() was called.
 -- Returns the words of a reply of send_fifo.
 function L.append(p, list)
-    local h = call('HMGET', p.hot, 'last', 'gid', 'dw', 'cw', 'cur', 't', 'n')
+    local h = call('HMGET', p.hot, 'last', 'gid', 'dw', 'cw', 'cur', 't', 'n',
+                   'in')
     local ms, n = match(h[1] or '0-0', '^(%d+)%-(%d+)$')
     local now = max(L.now(), tonumber(ms))
     local day, dl, t = floor(now / L.DAY), tonumber(h[5]) or 0, tonumber(h[6])
@@ -313,7 +314,8 @@ function L.append(p, list)
     end
 
     call('HSET', p.hot, 'last', newest, 'gid', L.text(gid),
-         'cur', L.text(dl), 't', L.text(t), 'n', L.text(h[7] + stored))
+         'cur', L.text(dl), 't', L.text(t), 'n', L.text(h[7] + stored),
+         'in', L.text((h[8] or h[7]) + stored))
 
     L.stocked(p, now)
 

@@ -34,6 +34,8 @@ local function bury(c, to, g, entries)
 
     call('HDEL', p.u, unpack(fields))
     c.n = c.n - n
+    L.lose_fifo(c, 'dl', #list)
+    L.lose_fifo(c, 'ex', n - #list)
 
     return { unpack(entries, n + 1) }
 end
@@ -209,7 +211,10 @@ local function trim(c, g, cutoff, limit)
     end
 
     if gone[2] then
-        c.n = c.n - call('HDEL', unpack(gone))
+        local removed = call('HDEL', unpack(gone))
+
+        c.n = c.n - removed
+        L.lose_fifo(c, 'ex', removed)
     end
 
     if late[2] then
@@ -261,6 +266,7 @@ function L.sweep_fifo(c, limit)
     if last and tonumber(match(last, '^%d+')) <= cutoff then
         call('UNLINK', unpack(p.keys))
         c.n, c.nb, c.nf = -call('HGET', p.hot, 'n'), -c.had_nb, -c.had_nf
+        L.lose_fifo(c, 'ex', -c.n)
     end
 
     while left == limit or (left > 0 and not L.spent()) do

@@ -54,10 +54,10 @@ end
 -- Moves messages of a standard queue, none of which is in a batch, to another:
 -- one at least, and more unless the call has done enough; what outlived its
 -- retention is removed.
--- note(id) is what is appended to the origin.  Returns how many ids it came
--- through, and how many messages it moved.
-function L.move(p, to, ids, now, note)
-    local n, moved = 0, 0
+-- way is which way they go (24_totals.lua), note(id) what is appended to the origin.
+-- Returns how many ids it came through, and how many messages it moved.
+function L.move(p, to, ids, now, way, note)
+    local n, moved, removed = 0, 0, 0
 
     L.can_move(p, to)
 
@@ -86,12 +86,15 @@ function L.move(p, to, ids, now, note)
             moved = moved + 1
         end
 
-        L.drop(p, stream, { id }, { raw })
+        removed = removed + L.drop(p, stream, { id }, { raw })
 
         if L.spent() then
             break
         end
     end
+
+    L.lose(p, way, moved)
+    L.lose(p, 'ex', removed - moved)
 
     if moved > 0 then
         L.stocked(to, now)
@@ -116,7 +119,7 @@ function L.bury(p, to, ids, now)
     if p.sub then
         n = L.forward(p, to, ids, counts, now)
     else
-        n = L.move(p, to, ids, now, function(id)
+        n = L.move(p, to, ids, now, 'dl', function(id)
             return concat({ '', p.q, counts[id], L.text(now) }, ',')
         end)
     end

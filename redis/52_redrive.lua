@@ -85,7 +85,7 @@ local function move_all(v, p, list, to_of, now, stay)
     end
 
     for _, to in ipairs(order) do
-        local n, moved = L.move(p, to, by[to], now, nothing)
+        local n, moved = L.move(p, to, by[to], now, 'rd', nothing)
 
         v.moved = v.moved + moved
 
@@ -240,6 +240,7 @@ local function redrive_group(v, p, name, to_of, now, cutoff)
         L.append(to, list)
         call('HDEL', unpack(gone))
         c.n, v.moved = c.n - #list, v.moved + #list
+        L.lose_fifo(c, 'rd', #list)
         L.settle(c, g, left, now)
     end
 

@@ -77,20 +77,20 @@ do
     end
 
 
-    -- Sends letters to where they go, all or none.  Returns whether it did.
+    -- Sends letters to where they go, all or none.  Returns which way that is
+    -- (24_totals.lua), or nothing where it did not.
     local function forward(p, to, list)
-        if not list[1] then
-            return true
+        if to.drop then
+            return 'dropped'
         end
 
-        if to.drop then
-            call('HINCRBY', p.hot, 'dropped', #list)
-            return true
+        if not list[1] then
+            return 'dl'
         end
 
         local done, first = pcall(L.publish, p.root, to.topic, list)
 
-        return done and type(first) == 'string'
+        return done and type(first) == 'string' and 'dl' or nil
     end
 
 
@@ -115,8 +115,11 @@ do
             end
         end
 
-        if forward(p, to, list) then
-            L.drop(p, p.m, raw, raw)
+        local way = forward(p, to, list)
+
+        if way then
+            L.lose(p, way, #list)
+            L.lose(p, 'ex', L.drop(p, p.m, raw, raw) - #list)
         else
             for i = 1, #raw do
                 call('ZADD', p.f, 'XX', L.text(now + LATER), raw[i])
@@ -148,7 +151,9 @@ do
             end
         end
 
-        if not forward(p, to, list) then
+        local way = forward(p, to, list)
+
+        if not way then
             return entries, c.now + LATER
         end
 
@@ -158,6 +163,8 @@ do
         g.t = record and L.group(g.name, record).t or g.t
         call('HDEL', p.u, unpack(fields))
         c.n = c.n - n
+        L.lose_fifo(c, way, #list)
+        L.lose_fifo(c, 'ex', n - #list)
 
         return { unpack(entries, n + 1) }
     end

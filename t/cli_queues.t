@@ -57,6 +57,8 @@ like($r->{out}, qr/^Name +orders$/m, 'get: by its id');
 is(join(' ', $r->{out} =~ /^(?:Visible|In\ flight|Delayed|Dead\ letters\ of|Oldest
                             \ message)\ +(.*)$/mgx), '0 0 0 0 queues 0s',
    'with counts');
+is(join(' ', $r->{out} =~ /^(?:Sent|Acknowledged|Expired|Dead-lettered) +(.*)$/mg),
+   '0 0 0 0', 'and totals');
 
 $r = $c->run(qw/queues get none/);
 is($r->{status}, 3, 'none: 3');

@@ -30,11 +30,13 @@ sub queue {
                   delaySeconds maxMessageBytes/)
         . ',"contentBasedDeduplication":false,"redrivePolicy":null,'
         . "\"createdAt\":\"$time\",\"updatedAt\":\"$time\""
-        . (defined $counts ? ",\"counts\":\\{$counts}" : '') . '}$';
+        . (defined $counts ? ",\"counts\":\\{$counts}" : '')
+        . (defined $is{totals} ? ",\"totals\":\\{$is{totals}}" : '') . '}$';
 }
 
 our $empty = '"visible":0,"inFlight":0,"delayed":0,"deadLetterSource":0,'
              . '"oldestMessageAgeSeconds":0';
+our $nothing = '"sent":0,"acknowledged":0,"expired":0,"deadLettered":0';
 
 our %all = (visibilityTimeoutSeconds => 43200, receiveWaitSeconds => 20,
            retentionSeconds => 1209600, delaySeconds => 900,
@@ -86,8 +88,8 @@ __DATA__
 --- request eval: ["GET $::q/a", "GET $::q/$::n80", "GET $::q/none", "GET $::q/A"]
 --- error_code eval: [200, 200, 404, 404]
 --- response_body_like eval
-[main::queue("a", counts => $::empty),
- main::queue($::n80, %::all, counts => $::empty),
+[main::queue("a", counts => $::empty, totals => $::nothing),
+ main::queue($::n80, %::all, counts => $::empty, totals => $::nothing),
  map { '^\{"error":"queue_not_found","message":"There is no queue \\\\"'
        . $_ . '\\\\" in the project."}$' } "none", "A"]
 
@@ -152,7 +154,7 @@ __DATA__
  main::queue("least", %::least, visibilityTimeoutSeconds => 5,
              maxMessageBytes => 2048),
  main::queue("least", %::least, visibilityTimeoutSeconds => 5,
-             maxMessageBytes => 2048, counts => $::empty),
+             maxMessageBytes => 2048, counts => $::empty, totals => $::nothing),
  "queue_not_found", '"field":"retentionSeconds"']
 
 
@@ -173,6 +175,6 @@ __DATA__
 --- error_code eval: [201, 200, 200, 202, 200, 200, 404]
 --- response_body_like eval
 ['^\{"messages":\[', '"body":"1"',
- '"visible":1,"inFlight":1,"delayed":1,"deadLetterSource":0,"oldestMessageAgeSeconds":[0-9]}',
- '^\{}$', main::queue("a", counts => $::empty), '^\{"messages":\[\]}$',
+ '"visible":1,"inFlight":1,"delayed":1,"deadLetterSource":0,"oldestMessageAgeSeconds":[0-9]},"totals":\{"sent":3,' . $::nothing =~ s/^.*?,//r . '}}$',
+ '^\{}$', main::queue("a", counts => $::empty, totals => $::nothing), '^\{"messages":\[\]}$',
  "queue_not_found"]

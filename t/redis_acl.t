@@ -33,7 +33,9 @@ my $dir = temp_dir();
 spurt("$dir/password", "$password\n", 0600);
 
 my $s = NgxQueues::Server->new(redis => $redis, workers => 2, http =>
-    "queues_redis_user queues; queues_redis_password_file $dir/password;");
+    "queues_redis_user queues; queues_redis_password_file $dir/password;",
+    locations => 'location / { queues_api; }
+                  location = /metrics { queues_metrics; queues_auth off; }');
 my $c = $s->client;
 my $q = NgxQueues::Queue->new($s, visibilityTimeoutSeconds => 60);
 
@@ -104,7 +106,17 @@ is($c->request(PATCH => $path, { delaySeconds => 0 })->{status}, 200,
 is($q->counts, '0 2 0', 'get, with its counts');
 is($c->get($q->{queues})->{json}{queues}[0]{name}, $q->name, 'list');
 is($c->post("$path/purge")->{status}, 202, 'purge');
+
+my $scrape;
+
+ok(wait_for(sub { $scrape = $c->get('/metrics')->{body}; $scrape =~ /^queues_queue_messages\{/m }),
+   'metrics');
 is($c->delete($path)->{status}, 204, 'delete');
+ok(wait_for(sub {
+    $scrape = $c->get('/metrics')->{body};
+    $admin->call('ZADD', 'ngxq:{ngxq:known}:x', 'XX', 1, $q->root);
+    $scrape !~ /^queues_project_queues\{/m;
+}), 'a project is forgotten');
 
 # also after the connections were lost, and with the library gone
 

@@ -23,7 +23,7 @@ NgxQueues::Functions::start();
 # over.  Each call has a seed of its own, so that a history that fails can be
 # made shorter.
 
-my ($fifo, $model, @log, @old, $body);
+my ($fifo, $model, @log, @old, $body, %losses);
 
 # In some histories there is more to do than one call does: such calls may
 # receive or show less than there is.
@@ -112,6 +112,33 @@ sub count {
 
     wrong("age of $q->{name}: $c->[18], want $age")
         if $c->[18] < $age - 1 || $c->[18] > $age + 60 || ($age < 0 && $c->[18] >= 0);
+
+    my $totals = join ' ', @$c[20 .. 23];
+
+    $want = $model->totals($q);
+    wrong("totals of $q->{name}: $totals, want $want") if $totals ne $want;
+    measure($q, $c) if chance(0.3);
+}
+
+# metrics tell the same, once that is so
+sub measure {
+    my ($q, $c) = @_;
+    my (undef, $n, undef, undef, undef, undef, @rows) = @{ f('metrics_queues', '', 50) };
+    my %row = map { my @row = splice @rows, 0, 11; ($row[0] => \@row) } 1 .. $n;
+    my $is = join ' ', @{ $row{ $q->{name} } }[2 .. 5, 6 .. 9];
+    my $want = join ' ', @$c[15 .. 18], @$c[20 .. 23];
+
+    # a second may have begun
+    $is = join ' ', @{ $row{ $q->{name} } }[2 .. 4], $c->[18], @{ $row{ $q->{name} } }[6 .. 9]
+        if $row{ $q->{name} }[5] == $c->[18] + 1;
+    wrong("metrics of $q->{name}: $is, want $want") if $is ne $want;
+}
+
+# what a generation that is over has added to the project's
+sub lost {
+    my ($q) = @_;
+
+    $losses{$_} += hot($q->{q}, $_) // 0 for qw(ex dl);
 }
 
 my %do = (
@@ -250,7 +277,7 @@ my %do = (
 
             wrong("ack of $m[$i]{body}: $got->[$i]") if $got->[$i] != $ok;
             over($m[$i]) if $ok;
-            $model->remove($q, $m[$i]) if $ok;
+            $model->remove($q, $m[$i], 'acknowledged') if $ok;
         }
 
         touch($q) if $moved;
@@ -351,8 +378,9 @@ my %do = (
         quiet();
         note_("purge $q->{name}");
         over(grep { $_->{token} ne '' } @{ $q->{list} });
+        lost($q);
         f('queue_purge', "q$q->{q}");
-        $q->{list} = [];
+        @$q{qw(list totals)} = ([], {});
         $q->{gen}++;
     },
 
@@ -465,7 +493,7 @@ sub run {
     $large = $seed % 100 > 97;
     $r->call('FLUSHALL');
     ($model, $body) = (NgxQueues::Model->new, 0);
-    (@log, @old) = ();
+    (@log, @old, %losses) = ();
 
     my %ret = (a => pick(4050, 90150), d => pick(7650, 90150), e => 180150);
     my %dlq = (d => chance(0.5) ? 'e' : undef, a => 'd');
@@ -503,9 +531,15 @@ sub run {
         count($model->queue($_)) for qw(a d e);
         my @p = NgxQueues::Check::check($r, $lib);
         wrong("@p") if @p;
+        lost($model->queue($_)) for qw(a d e);
         f('queue_delete', "n$_") for qw(a d e);
-        my @keys = grep { $_ !~ /:a\z/ } @{ $r->call('KEYS', "$root:*") };
+        my @keys = grep { $_ !~ /:[am]\z/ } @{ $r->call('KEYS', "$root:*") };
         wrong("deleted, and there are @keys") if @keys;
+
+        my %m = @{ $r->call('HGETALL', "$root:m") };
+        my ($is, $want) = map { my $h = $_; join ' ', map { $h->{$_} || 0 } qw(ex dl) }
+                          \%m, \%losses;
+        wrong("losses $is, want $want") if $is ne $want;
         1;
     } ? undef : $@;
 

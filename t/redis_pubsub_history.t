@@ -142,6 +142,7 @@ sub bury {
             push @bad, "$name: $id died after $count times"
                 if $count != $s->{dies} || $count != $s->{times}{$id};
             delete $s->{$_}{$id} for qw(has held times);
+            $s->{died}++;
         }
 
         acks('dead', @m);
@@ -153,12 +154,35 @@ sub bury {
 sub renew {
     my ($s, $has) = @_;
 
-    @$s{qw(held times)} = ({}, {});
+    @$s{qw(held times acked died)} = ({}, {}, 0, 0);
     $s->{has} = { map { $_ => 1 } grep { wants($s, $log{ $s->{topic} }{$_}) && $has->($_) }
                   keys %{ $log{ $s->{topic} } } };
 }
 
+# what is told of a subscription: no message is counted twice, and none is lost
+
+sub count {
+    bury();
+
+    my @all = @{ f('metrics_queues', '', 50) };
+
+    splice @all, 0, 6;
+
+    while (my @row = splice @all, 0, 11) {
+        my $name = $row[0] =~ s/^gcp\.sub\.//r;
+        my $s = $sub{$name} or next;
+        my $there = $row[2] + $row[3] + $row[4];
+        my $is = "$row[7] acknowledged, $row[9] dead letters";
+        my $want = ($s->{acked} // 0) . ' acknowledged, ' . ($s->{died} // 0)
+                   . ' dead letters';
+
+        push @bad, "$name: $is, not $want" if $is ne $want;
+        push @bad, "$name: $row[6] sent, $there there, $is" if $row[6] != $there + $row[7] + $row[9];
+    }
+}
+
 my %step = (
+    count => \&count,
     add => sub { add() if keys %sub < 8 },
     publish => sub {
         my $topic = any(@topics);
@@ -184,6 +208,7 @@ my %step = (
             my $over = $m[$i]{over} || 0;
             push @bad, "$name: $m[$i]{id} is $is[$i]" if !$over && !$is[$i] || $s->{once} && $over && $is[$i];
             map { delete $s->{$_}{ $m[$i]{id} } } qw(has held times) if $is[$i];
+            $s->{acked}++ if $is[$i];
         }
     },
     nack => sub {

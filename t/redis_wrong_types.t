@@ -116,7 +116,21 @@ my %do = (
     'maintain' => sub { f('maintain', 'w', 20) },
     'peek' => sub { f('peek', "q$q", 'v', 100) },
     'peek in flight' => sub { f('peek', "q$q", 'f', 100) },
+    'metrics' => sub { f('metrics_queues', '', 50) },
 );
+
+# What is counted of both.
+sub counted {
+    my $all = '';
+
+    for my $queue ($q, $dead) {
+        my %h = @{ $r->call('HGETALL', key('h', $queue)) };
+        $all .= join(' ', map { $_ // 0 } @h{qw(in ex dl rd)}) . "\n";
+    }
+
+    return $all;
+}
+
 
 # All messages of both queues that did not outlive their retention.
 sub bodies_of {
@@ -144,14 +158,16 @@ for my $kind ('standard', 'fifo') {
 
             for my $name (sort keys %do) {
                 for my $letter ($fifo ? qw(y f d b e u g o x k)
-                                      : qw(y f d b e m z), 'dead', 't')
+                                      : qw(y f d b e m z), 'dead', 't',
+                                'losses')
                 {
                     build($phase);
 
                     my @keys = $letter eq 't' ? "$root:t"
+                        : $letter eq 'losses' ? "$root:m"
                         : $letter eq 'dead' ? key($fifo ? 'u' : 'm', $dead, 1)
                         : key($letter, $q, 1);
-                    my $before = bodies_of();
+                    my ($before, $counted) = (bodies_of(), counted());
 
                     for (@keys) {
                         $r->call('RENAME', $_, "aside$_");
@@ -168,6 +184,10 @@ for my $kind ('standard', 'fifo') {
                         $r->call('RENAME', "aside$_", $_);
                     }
 
+                    # what was lost meanwhile the project does not know of
+                    $r->call('HSET', "$root:m", 'ex', 1000, 'dl', 1000)
+                        if $letter eq 'losses';
+
                     $calls++;
                     $errors++ if $failed;
                     push @bad, "$name, $letter: the key is gone" if $still;
@@ -178,6 +198,8 @@ for my $kind ('standard', 'fifo') {
                     push @bad, "$name, $letter: $before became $after"
                         if $failed && $phase ne 'old' && $before ne $after
                            && $before ne $after =~ s/\bnew ?//gr;
+                    push @bad, "$name, $letter: it counted what it did not do"
+                        if $failed && $before eq $after && $counted ne counted();
 
                     # what failed in maintenance is tried again later
                     my $agenda = $letter eq 't' || $name eq 'maintain';

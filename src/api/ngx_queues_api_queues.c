@@ -25,7 +25,7 @@ static void ngx_queues_api_purge_done(void *data,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_answer_queue(ngx_queues_api_t *api,
     ngx_uint_t status, ngx_queues_store_queue_t *queue,
-    ngx_queues_store_counts_t *counts);
+    ngx_queues_store_result_t *counted);
 
 
 const ngx_queues_api_route_t  ngx_queues_api_queues_routes[] = {
@@ -232,7 +232,7 @@ ngx_queues_api_get_done(void *data, ngx_queues_store_result_t *result)
 
         } else {
             ngx_queues_api_answer_queue(api, NGX_HTTP_OK, result->queues,
-                                        &result->counts);
+                                        result);
         }
     }
 
@@ -335,7 +335,7 @@ ngx_queues_api_purge_done(void *data, ngx_queues_store_result_t *result)
 
 static void
 ngx_queues_api_answer_queue(ngx_queues_api_t *api, ngx_uint_t status,
-    ngx_queues_store_queue_t *queue, ngx_queues_store_counts_t *counts)
+    ngx_queues_store_queue_t *queue, ngx_queues_store_result_t *counted)
 {
     u_char  *p, *start;
 
@@ -344,7 +344,7 @@ ngx_queues_api_answer_queue(ngx_queues_api_t *api, ngx_uint_t status,
         return;
     }
 
-    p = ngx_queues_api_queue_print(start, queue, counts);
+    p = ngx_queues_api_queue_print(start, queue, counted);
 
     ngx_queues_api_answer(api, status, start, p);
 }

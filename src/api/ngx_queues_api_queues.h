@@ -37,10 +37,10 @@ ngx_int_t ngx_queues_api_policy(ngx_queues_api_t *api,
     ngx_queues_store_settings_t *settings);
 void ngx_queues_api_policy_error(ngx_queues_api_t *api, const char *what);
 
-/* Writes a queue, with its counts where they are not NULL. */
+/* Writes a queue, with counts and totals where a result of a count is given. */
 size_t ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue);
 u_char *ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
-    ngx_queues_store_counts_t *counts);
+    ngx_queues_store_result_t *counted);
 
 /* The routes of ListQueues, PeekMessages, RedriveMessages. */
 void ngx_queues_api_list(ngx_queues_api_t *api);

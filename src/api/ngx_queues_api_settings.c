@@ -304,7 +304,7 @@ ngx_queues_api_settings_kind(ngx_queues_api_t *api,
 size_t
 ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue)
 {
-    /* the text below with its numbers and times: 800 bytes at most */
+    /* the text below with its numbers and times: 940 bytes at most */
 
     return 1024 + queue->uuid.len + queue->id.len + queue->name.len
            + queue->kind.len + queue->settings.dead_letter.len;
@@ -313,9 +313,11 @@ ngx_queues_api_queue_length(ngx_queues_store_queue_t *queue)
 
 u_char *
 ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
-    ngx_queues_store_counts_t *counts)
+    ngx_queues_store_result_t *counted)
 {
     ngx_uint_t                    i;
+    ngx_queues_store_counts_t    *counts;
+    ngx_queues_store_totals_t    *totals;
     ngx_queues_store_settings_t  *settings;
 
     settings = &queue->settings;
@@ -349,12 +351,20 @@ ngx_queues_api_queue_print(u_char *p, ngx_queues_store_queue_t *queue,
     p = ngx_queues_base_time_print(p, queue->updated);
     *p++ = '"';
 
-    if (counts) {
+    if (counted) {
+        counts = &counted->counts;
+        totals = &counted->totals;
+
         p = ngx_sprintf(p, ",\"counts\":{\"visible\":%L,\"inFlight\":%L,"
                         "\"delayed\":%L,\"deadLetterSource\":%L,"
                         "\"oldestMessageAgeSeconds\":%L}",
                         counts->visible, counts->in_flight, counts->delayed,
                         counts->sources, ngx_max(counts->oldest, 0));
+
+        p = ngx_sprintf(p, ",\"totals\":{\"sent\":%uL,\"acknowledged\":%uL,"
+                        "\"expired\":%uL,\"deadLettered\":%uL}",
+                        totals->sent, totals->acknowledged, totals->expired,
+                        totals->dead_lettered);
     }
 
     *p++ = '}';

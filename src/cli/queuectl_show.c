@@ -7,6 +7,7 @@
 
 static void queuectl_show_optional(queuectl_table_t *t, const cJSON *queue);
 static void queuectl_show_counts(queuectl_table_t *t, const cJSON *counts);
+static void queuectl_show_totals(queuectl_table_t *t, const cJSON *totals);
 
 
 queuectl_exit_e
@@ -66,6 +67,12 @@ queuectl_queue_show(queuectl_t *q, queuectl_span_t span)
         queuectl_show_counts(&t, item);
     }
 
+    item = cJSON_GetObjectItemCaseSensitive(queue, "totals");
+
+    if (cJSON_IsObject(item)) {
+        queuectl_show_totals(&t, item);
+    }
+
     queuectl_table_end(q, &t);
     cJSON_Delete(queue);
 
@@ -122,4 +129,27 @@ queuectl_show_counts(queuectl_table_t *t, const cJSON *counts)
     queuectl_table_add(t, "Oldest message");
     queuectl_table_seconds(t,
                      queuectl_shown_number(counts, "oldestMessageAgeSeconds"));
+}
+
+
+static void
+queuectl_show_totals(queuectl_table_t *t, const cJSON *totals)
+{
+    size_t  i;
+
+    static const struct {
+        const char  *member;
+        const char  *label;
+    } numbers[] = {
+        { "sent", "Sent" },
+        { "acknowledged", "Acknowledged" },
+        { "expired", "Expired" },
+        { "deadLettered", "Dead-lettered" },
+    };
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        queuectl_table_add(t, numbers[i].label);
+        queuectl_table_print_cell(t, "%lld",
+                              queuectl_shown_number(totals, numbers[i].member));
+    }
 }

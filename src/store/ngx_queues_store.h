@@ -117,6 +117,19 @@ typedef struct {
 } ngx_queues_store_counts_t;
 
 
+/*
+ * What became of messages, as numbers that only grow: of a queue since it was
+ * made or purged, of a project as long as it has anything.
+ */
+typedef struct {
+    uint64_t                  sent;      /* of queues: what came in, moves too */
+    uint64_t                  acknowledged;      /* of queues */
+    uint64_t                  expired;
+    uint64_t                  dead_lettered;
+    uint64_t                  dropped;   /* Pub/Sub */
+} ngx_queues_store_totals_t;
+
+
 typedef struct {
     uint64_t                  queue;     /* short id */
     uint64_t                  generation;
@@ -201,6 +214,9 @@ typedef struct ngx_queues_store_pushes_s  ngx_queues_store_pushes_t;
 /* of ngx_queues_store_log.h */
 typedef struct ngx_queues_store_log_s     ngx_queues_store_log_t;
 
+/* of ngx_queues_store_metrics.h */
+typedef struct ngx_queues_store_metrics_s  ngx_queues_store_metrics_t;
+
 
 /* an element of a reply that is a table */
 typedef struct {
@@ -219,11 +235,15 @@ typedef struct ngx_queues_store_result_s  ngx_queues_store_result_t;
 struct ngx_queues_store_result_s {
     ngx_queues_store_code_e       code;
     const char                   *reason;     /* unavailable: for the log */
+    ngx_uint_t                    late;       /* unavailable: there was no
+                                                 answer in time */
 
     ngx_queues_store_queue_t     *queues;     /* create, get, update, list */
     ngx_uint_t                    nqueues;
     ngx_uint_t                    more;       /* count, list, redrive */
     ngx_queues_store_counts_t     counts;     /* count */
+    ngx_queues_store_totals_t     totals;
+    ngx_queues_store_metrics_t   *metrics;
 
     ngx_queues_store_sent_t      *sent;       /* send */
     ngx_uint_t                    nsent;

@@ -187,6 +187,7 @@ ngx_queues_store_call_done(void *data, ngx_queues_redis_result_e rc,
 
     if (rc == NGX_QUEUES_REDIS_TIMEOUT) {
         call->answered = 1;
+        result.late = 1;
         call->done(call->data, &result);
         return;
     }

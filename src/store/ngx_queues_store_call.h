@@ -214,6 +214,10 @@ ngx_int_t ngx_queues_store_rows_parse(ngx_queues_store_call_t *call,
 ngx_int_t ngx_queues_store_ok(ngx_queues_store_call_t *call, ngx_pool_t *pool,
     ngx_queues_redis_reply_t *elt, ngx_queues_store_result_t *result);
 
+/* Four elements: sent acknowledged expired deadLettered. */
+ngx_int_t ngx_queues_store_totals(ngx_queues_redis_reply_t *elts,
+    ngx_queues_store_totals_t *totals);
+
 /* What receive answers, from an element of the reply to its end. */
 ngx_int_t ngx_queues_store_messages_parse(ngx_queues_redis_reply_t *reply,
     ngx_uint_t from, ngx_queues_store_result_t *result);

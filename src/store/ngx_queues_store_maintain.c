@@ -71,6 +71,7 @@ ngx_queues_store_maintain_init(ngx_cycle_t *cycle)
     m->active = 1;
 
     ngx_queues_store_note_init(cycle);
+    ngx_queues_store_known_init(cycle);
     ngx_queues_store_tell_init();
 
     /*
@@ -105,6 +106,7 @@ ngx_queues_store_maintain_exit(ngx_cycle_t *cycle)
 
     ngx_queues_store_registry_exit();
     ngx_queues_store_note_exit();
+    ngx_queues_store_known_exit();
     ngx_queues_store_tell_exit();
     ngx_queues_store_work_exit();
 
@@ -133,6 +135,8 @@ ngx_queues_store_maintain_note(ngx_str_t *root)
 
         return;
     }
+
+    ngx_queues_store_known_note(p);
 
     if (ngx_exiting) {
 
@@ -216,6 +220,10 @@ ngx_queues_store_maintain_adopt(ngx_str_t *root, int64_t left)
     if (p == NULL) {
         return;
     }
+
+    /* it may have been used by nodes of before only */
+
+    ngx_queues_store_known_note(p);
 
     switch (p->state) {
 

@@ -15,6 +15,9 @@
 
 #define NGX_QUEUES_STORE_REGISTRY      "ngxq:projects"
 
+/* of the projects that there are, for metrics */
+#define NGX_QUEUES_STORE_KNOWN         "ngxq:known"
+
 /* ms for which a lease outlasts the moment of its holder, as in maintain */
 #define NGX_QUEUES_STORE_GRACE         2000
 
@@ -79,6 +82,16 @@ void ngx_queues_store_note_exit(void);
 void ngx_queues_store_note_now(ngx_queues_store_project_t *p, ngx_msec_t ms);
 void ngx_queues_store_note_soon(ngx_queues_store_project_t *p, ngx_msec_t ms);
 void ngx_queues_store_note_nothing(ngx_queues_store_project_t *p);
+
+
+/*
+ * A project is used, or is known to have something due: it is made known, and
+ * again every 5 minutes.  Cheap where that was done already.  The exit comes
+ * after that of the links.
+ */
+void ngx_queues_store_known_init(ngx_cycle_t *cycle);
+void ngx_queues_store_known_exit(void);
+void ngx_queues_store_known_note(ngx_queues_store_project_t *p);
 
 
 /*

@@ -204,6 +204,10 @@ ngx_queues_store_project_forget(void)
         ngx_queue_remove(&p->notes);
     }
 
+    if (p->knowing) {
+        ngx_queue_remove(&p->known);
+    }
+
     prev = &t->buckets[p->hash % NGX_QUEUES_STORE_BUCKETS];
 
     while (*prev != p) {
@@ -245,7 +249,7 @@ ngx_queues_store_project_last(void)
 
     p = ngx_rbtree_data(node, ngx_queues_store_project_t, node);
 
-    if (p->noting
+    if (p->noting || p->knowing
         || (ngx_msec_int_t) (node->key - ngx_current_msec)
            < NGX_QUEUES_STORE_LATER)
     {

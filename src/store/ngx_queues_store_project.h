@@ -38,8 +38,13 @@ struct ngx_queues_store_project_s {
                                                      of what is to be noted */
     ngx_msec_t                         moment;    /* that is to be noted */
 
+    ngx_queue_t                        known;     /* knowing: likewise */
+    ngx_msec_t                         told;      /* when it was made known */
+
     unsigned                           noting:1;
     unsigned                           nothing:1; /* in place of a moment */
+    unsigned                           knowing:1; /* is to be made known */
+    unsigned                           was_told:1;
     unsigned                           used:1;    /* since its last call */
     unsigned                           touched:1; /* CALLING: used since */
     unsigned                           adopted:1; /* known by the registry

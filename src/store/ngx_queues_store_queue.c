@@ -3,7 +3,7 @@
 
 
 #define NGX_QUEUES_STORE_QUEUE_ELTS    14
-#define NGX_QUEUES_STORE_COUNT_ELTS    6    /* of queue_count after these */
+#define NGX_QUEUES_STORE_COUNT_ELTS    10   /* of queue_count after these */
 
 
 static ngx_int_t ngx_queues_store_queue_parse(ngx_queues_store_call_t *call,
@@ -263,12 +263,33 @@ ngx_queues_store_queue_parse_count(ngx_queues_store_call_t *call,
         || ngx_queues_store_integer(&elt[2], &counts->in_flight) != NGX_OK
         || ngx_queues_store_integer(&elt[3], &counts->delayed) != NGX_OK
         || ngx_queues_store_integer(&elt[4], &counts->oldest) != NGX_OK
-        || ngx_queues_store_integer(&elt[5], &counts->sources) != NGX_OK)
+        || ngx_queues_store_integer(&elt[5], &counts->sources) != NGX_OK
+        || ngx_queues_store_totals(&elt[6], &result->totals) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
     result->more = (more != 0);
+
+    return NGX_OK;
+}
+
+
+/* sent acknowledged expired deadLettered */
+
+ngx_int_t
+ngx_queues_store_totals(ngx_queues_redis_reply_t *elts,
+    ngx_queues_store_totals_t *totals)
+{
+    if (ngx_queues_store_unsigned(&elts[0], &totals->sent) != NGX_OK
+        || ngx_queues_store_unsigned(&elts[1], &totals->acknowledged)
+           != NGX_OK
+        || ngx_queues_store_unsigned(&elts[2], &totals->expired) != NGX_OK
+        || ngx_queues_store_unsigned(&elts[3], &totals->dead_lettered)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     return NGX_OK;
 }

@@ -108,6 +108,7 @@ fuzz_good(u_char operation, ngx_queues_store_result_t *result)
     ngx_uint_t                  i;
     ngx_queues_redis_reply_t   *elts;
     ngx_queues_store_counts_t  *counts;
+    ngx_queues_store_totals_t  *totals;
 
     elts = fuzz_call.reply->elts;
     counts = &result->counts;
@@ -155,6 +156,16 @@ fuzz_good(u_char operation, ngx_queues_store_result_t *result)
                         && counts->delayed == elts[3].integer
                         && counts->oldest == elts[4].integer
                         && counts->sources == elts[5].integer);
+
+            totals = &result->totals;
+
+            fuzz_assert(totals->sent == (uint64_t) elts[6].integer
+                        && totals->acknowledged == (uint64_t) elts[7].integer
+                        && totals->expired == (uint64_t) elts[8].integer
+                        && totals->dead_lettered
+                           == (uint64_t) elts[9].integer
+                        && elts[6].integer >= 0 && elts[7].integer >= 0
+                        && elts[8].integer >= 0 && elts[9].integer >= 0);
         }
 
         break;

@@ -141,6 +141,14 @@ ngx_queues_redis_call(const char *function, ngx_str_t *key, ngx_str_t *args,
         return NGX_OK;
     }
 
+    if (strcmp(function, "known_forget") == 0 && fuzz_call.done) {
+        fuzz_assert(nargs == 1 && fuzz_same(&args[0], &fuzz_root));
+
+        fuzz_call.told++;
+        done(data, NGX_QUEUES_REDIS_DOWN, NULL);
+        return NGX_OK;
+    }
+
     if (strcmp(function, "push_note") == 0 && fuzz_call.done) {
         fuzz_assert(nargs == 2 && fuzz_same(&args[0], &fuzz_root));
         fuzz_assert(fuzz_call.tell == NULL);

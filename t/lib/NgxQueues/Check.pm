@@ -22,9 +22,11 @@ sub check {
 
     $library //= _library($redis);
 
-    # the registry of projects is the only key of none
+    # the registry of projects is a key of none, as is what is known of them
 
-    for my $key (grep { $_ ne 'ngxq:projects' } _scan($redis, 'ngxq:*')) {
+    for my $key (grep { !/^ngxq:(?:projects|known|\{ngxq:known\}:x)\z/ }
+                 _scan($redis, 'ngxq:*'))
+    {
         my ($root) = $key =~ /^(ngxq:\{[^}]*\})/;
         push @{ $roots{$root // $key} }, $key;
     }
@@ -49,7 +51,7 @@ sub _project {
     my %agenda = @{ $r->call('ZRANGE', "$root:t", 0, -1, 'WITHSCORES') };
     my (@p, %known, %named, %has);
 
-    $known{"$root:$_"} = 1 for qw(n l r t a);
+    $known{"$root:$_"} = 1 for qw(n l r t a m);
     $known{$_} = 1 for grep { /^\Q$root\E:j:[0-9a-f]+\z/
                               && $r->call('TTL', $_) >= 0 } @$keys;
 
@@ -193,7 +195,8 @@ sub _queue {
         @p = $fifo ? NgxQueues::CheckFifo::generation($r, \%c)
                    : _generation($r, \%c);
         push @p, _agenda($r, \%c, $ret,
-                         $mrc > 0 && _dead($r, $root, $dlq, $sub));
+                         $mrc > 0 && _dead($r, $root, $dlq, $sub)),
+                 _totals($r, \%c, $fifo);
         return unless @p;
     }
 
@@ -249,6 +252,38 @@ sub _agenda {
                    . ", too late for $_ at $latest{$_}" }
              grep { !defined $score || $score > $latest{$_} }
              sort keys %latest;
+
+    return @p;
+}
+
+
+# No more went away than came in; the project has counted what its queues have.
+sub _totals {
+    my ($r, $c, $fifo) = @_;
+    my ($root, $q, $h, $gen) = @$c{qw(root q h gen)};
+    my %project = @{ $r->call('HGETALL', "$root:m") };
+    my ($came, $there) = ($h->{in} // $h->{n}, $h->{n});
+    my @ways = grep { $h->{$_} } qw(ex dl dropped rd);
+    my @p;
+
+    if (!$fifo) {
+        my @streams = map { { @$_ } } grep { ref eq 'ARRAY' }
+                      map { $r->call('XINFO', 'STREAM', "$root:$_:$q:$gen") } qw(m z);
+
+        ($came, $there) = (0, 0);
+
+        for my $s (@streams) {
+            $came += $s->{'entries-added'};
+            $there += $s->{length};
+        }
+    }
+
+    my $gone = $there;
+
+    $gone += $h->{$_} for @ways;
+    push @p, "$came came in, $gone are there or went: @ways" if $gone > $came;
+    push @p, map { "the project has " . ($project{$_} // 0) . " of $_, of $h->{$_}" }
+             grep { $_ ne 'rd' && ($project{$_} // 0) < $h->{$_} } @ways;
 
     return @p;
 }

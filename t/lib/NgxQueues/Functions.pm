@@ -390,22 +390,23 @@ local function stream(key)
         return
     end
 
-    local list, last = redis.call('XRANGE', key, '-', '+'), nil
+    local list, has = redis.call('XRANGE', key, '-', '+'), {}
     local info = redis.call('XINFO', 'STREAM', key)
 
     for i = 1, #info, 2 do
-        last = info[i] == 'last-generated-id' and info[i + 1] or last
+        has[info[i]] = info[i + 1]
     end
 
     redis.call('DEL', key)
+    redis.call('XGROUP', 'CREATE', key, 'g', '$', 'MKSTREAM')
+    redis.call('XGROUP', 'DESTROY', key, 'g')
 
     for _, entry in ipairs(list) do
         redis.call('XADD', key, aged(entry[1]), unpack(entry[2]))
     end
 
-    if list[1] then
-        redis.call('XSETID', key, aged(last))
-    end
+    redis.call('XSETID', key, aged(has['last-generated-id']), 'ENTRIESADDED',
+               has['entries-added'], 'MAXDELETEDID', '0-0')
 end
 
 local function standard(q, gen)

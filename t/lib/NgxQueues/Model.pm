@@ -36,8 +36,19 @@ sub pass {
 sub expire {
     my ($self, $q) = @_;
 
-    @{ $q->{list} } = grep { $_->{sent} + $q->{ret} > $self->{now} }
-                      @{ $q->{list} };
+    my @left = grep { $_->{sent} + $q->{ret} > $self->{now} } @{ $q->{list} };
+
+    $q->{totals}{expired} += @{ $q->{list} } - @left;
+    @{ $q->{list} } = @left;
+}
+
+
+# what became of its messages since it was made or purged
+sub totals {
+    my ($self, $q) = @_;
+
+    return join ' ', map { $_ // 0 }
+                     @{ $q->{totals} }{qw(sent acknowledged expired dead)};
 }
 
 
@@ -73,6 +84,7 @@ sub store {
               taken => 0, order => ++$self->{order}, %m };
     $m->{seq} = ++$q->{seq}{ $m->{group} } if $q->{fifo};
     push @{ $q->{list} }, $m;
+    $q->{totals}{sent}++;
 
     return $m;
 }
@@ -99,13 +111,15 @@ sub move {
     my ($self, $q, $m, $to, %more) = @_;
 
     push @{ $self->{gone} }, $m if $m->{token} ne '';
-    $self->remove($q, $m);
+    $self->remove($q, $m, $more{source} ? 'dead' : 'moved');
     $self->store($to, body => $m->{body}, group => $m->{group}, %more);
 }
 
+# it went that way: acknowledged, or as above
 sub remove {
-    my ($self, $q, $m) = @_;
+    my ($self, $q, $m, $way) = @_;
 
+    $q->{totals}{$way}++;
     @{ $q->{list} } = grep { $_ != $m } @{ $q->{list} };
 }
 

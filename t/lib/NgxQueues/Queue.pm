@@ -173,9 +173,9 @@ sub parked {
 }
 
 # how many functions Redis has been asked for, by anybody; but not those of due
-# work and of members, which workers call by themselves, and which alone use one
-# of these commands, once (but for create, visibility while somebody waits, and
-# claims)
+# work, of members and of projects that are known, which workers call by themselves,
+# and which alone use one of these commands, once (but for create, visibility while
+# somebody waits, and claims)
 
 sub calls {
     my ($self) = @_;
