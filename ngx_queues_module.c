@@ -8,7 +8,7 @@
 #include "src/conf/ngx_queues_conf.h"
 #include "src/auth/ngx_queues_auth.h"
 #include "src/auth/ngx_queues_auth_oidc.h"
-#include "src/stat/ngx_queues_stat.h"
+#include "src/stat/ngx_queues_stat_metrics.h"
 #include "src/redis/ngx_queues_redis.h"
 #include "src/store/ngx_queues_store.h"
 #include "src/http/ngx_queues_http.h"
@@ -278,6 +278,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
+    { ngx_string("queues_metrics"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
+      ngx_queues_conf_set_metrics,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_pubsub_max_delivery_attempts"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_queues_conf_set_max_attempts,
@@ -349,6 +356,7 @@ ngx_queues_postconfiguration(ngx_conf_t *cf)
     ngx_queues_http_filter_init(ngx_queues_api_nginx_error);
 
     if (ngx_queues_conf_check(cf, qmcf) != NGX_OK
+        || ngx_queues_api_operations(cf, qmcf) != NGX_OK
         || ngx_queues_stat_add_zone(cf, qmcf) != NGX_OK
         || ngx_queues_auth_load(cf, qmcf) != NGX_OK)
     {
@@ -384,6 +392,8 @@ ngx_queues_init_process(ngx_cycle_t *cycle)
     if (qmcf == NULL || !qmcf->used) {
         return NGX_OK;
     }
+
+    ngx_queues_stat_begin(qmcf);
 
     if (ngx_queues_http_wait_init(cycle) != NGX_OK
         || ngx_queues_store_maintain_init(cycle) != NGX_OK
@@ -421,4 +431,5 @@ ngx_queues_exit_process(ngx_cycle_t *cycle)
     ngx_queues_push_exit(cycle);
     ngx_queues_store_maintain_exit(cycle);
     ngx_queues_http_wait_exit(cycle);
+    ngx_queues_stat_end(qmcf);
 }

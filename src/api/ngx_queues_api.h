@@ -127,6 +127,9 @@ typedef struct {
 } ngx_queues_api_told_t;
 
 
+#define NGX_QUEUES_API_SURFACES_MAX  8
+
+
 /* bytes of an error's answer beside its texts, and of what replaces those */
 #define NGX_QUEUES_API_ERROR_MAX  128
 
@@ -202,6 +205,9 @@ struct ngx_queues_api_s {
     const char                   *over;        /* the limit: what has none */
     ngx_uint_t                    repeats;     /* of a call, by the route */
 
+    ngx_uint_t                    number;      /* of the route in its surface */
+    uint64_t                      since;       /* us, when the request came */
+
     void                         *data;        /* of the route */
 };
 
@@ -220,11 +226,15 @@ extern const ngx_queues_api_surface_t  ngx_queues_api_queen_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_pubsub_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface;
 extern const ngx_queues_api_surface_t  ngx_queues_api_health_surface;
+extern const ngx_queues_api_surface_t  ngx_queues_api_metrics_surface;
 
 
 /* of the Queues API and of those that have its codes */
 extern const ngx_queues_api_code_t  ngx_queues_api_codes[];
 
+
+/* All APIs, NGX_QUEUES_API_SURFACES_MAX at most; NULL ends them. */
+extern const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[];
 
 /* The API of a location with these parts; never NULL where there are any. */
 const ngx_queues_api_surface_t *ngx_queues_api_surface(ngx_uint_t parts);
@@ -257,6 +267,19 @@ ngx_str_t ngx_queues_api_capture(ngx_queues_api_t *api, const char *name);
 /* Makes the root of a project.  NGX_ERROR when out of memory. */
 ngx_int_t ngx_queues_api_set_project(ngx_queues_api_t *api, ngx_str_t *org,
     ngx_str_t *project);
+
+/*
+ * Gives each operation its number for queues_metrics.  Is called once before
+ * any request.  NGX_ERROR after an [emerg].
+ */
+ngx_int_t ngx_queues_api_operations(ngx_conf_t *cf,
+    ngx_queues_conf_main_t *qmcf);
+
+/* Counts a request that has ended: op->over. */
+void ngx_queues_api_over(ngx_queues_http_op_t *op, ngx_uint_t status);
+
+/* Counts one that nginx has refused before there was an operation. */
+void ngx_queues_api_over_nginx(ngx_uint_t status);
 
 /* Callback of ngx_queues_http_filter_init(). */
 ngx_int_t ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,

@@ -311,6 +311,10 @@ ngx_queues_api_nginx_error(ngx_http_request_t *r, ngx_uint_t status,
 
     ngx_queues_api_nginx_code(surface, status, &told);
 
+    if (note->op == NULL) {
+        ngx_queues_api_over_nginx(told.status);
+    }
+
     note->error = &surface->codes[told.error].code;
 
     told.code = *note->error;

@@ -60,7 +60,7 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
     ngx_queues_base_path_t *path)
 {
     ngx_str_t                             template;
-    ngx_uint_t                            method;
+    ngx_uint_t                            method, n;
     const ngx_queues_api_route_t         *route;
     const ngx_queues_api_route_t *const  *t;
 
@@ -70,9 +70,11 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
         method = NGX_HTTP_GET;
     }
 
+    n = 0;
+
     for (t = api->surface->tables; *t; t++) {
 
-        for (route = *t; route->method; route++) {
+        for (route = *t; route->method; route++, n++) {
 
             if (!(route->group & qlcf->api)) {
                 continue;
@@ -96,6 +98,7 @@ ngx_queues_api_match(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf,
 
             if (route->method == method) {
                 api->route = route;
+                api->number = n;
                 return NGX_OK;
             }
 

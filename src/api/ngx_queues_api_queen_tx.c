@@ -1,5 +1,6 @@
 
 #include "ngx_queues_api_queen_tx.h"
+#include "../stat/ngx_queues_stat_metrics.h"
 
 
 static void ngx_queues_api_queen_tx(ngx_queues_api_t *api);
@@ -187,11 +188,12 @@ ngx_queues_api_queen_tx_answer(ngx_queues_api_t *api)
 {
     u_char                       *p, *start;
     size_t                        size;
-    ngx_uint_t                    i;
+    ngx_uint_t                    i, nacks;
     ngx_queues_api_queen_tx_t    *ctx;
     ngx_queues_api_queen_step_t  *step;
 
     ctx = api->data;
+    nacks = 0;
 
     size = sizeof("{\"transactionId\":\"\",\"success\":true,\"results\":[]}")
            + ctx->id.len;
@@ -222,12 +224,19 @@ ngx_queues_api_queen_tx_answer(ngx_queues_api_t *api)
         }
 
         p = ngx_queues_api_queen_tx_step(p, i, &ctx->steps[i]);
+        nacks += (ctx->steps[i].item == NULL);
     }
 
     *p++ = ']';
     *p++ = '}';
 
     api->op->note->messages = ctx->nsteps;
+
+    ngx_queues_stat_add(messages[NGX_QUEUES_STAT_SENT][NGX_QUEUES_STAT_QUEEN],
+                        ctx->nsteps - nacks);
+    ngx_queues_stat_add(messages[NGX_QUEUES_STAT_ACKNOWLEDGED]
+                                [NGX_QUEUES_STAT_QUEEN],
+                        nacks);
 
     ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
 }

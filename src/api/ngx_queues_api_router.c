@@ -1,5 +1,6 @@
 
 #include "ngx_queues_api.h"
+#include "../stat/ngx_queues_stat_metrics.h"
 
 
 static ngx_int_t ngx_queues_api_authorize(ngx_queues_api_t *api,
@@ -42,6 +43,9 @@ ngx_queues_api_handler(ngx_http_request_t *r)
     api->qmcf = ngx_http_get_module_main_conf(r, ngx_queues_module);
     api->limits = qlcf->limits;
     api->surface = ngx_queues_api_surface(qlcf->api);
+    api->since = ngx_queues_stat_now();
+
+    op->over = ngx_queues_api_over;
 
     rc = ngx_queues_api_find(api, qlcf);
 

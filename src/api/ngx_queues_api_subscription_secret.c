@@ -74,8 +74,9 @@ ngx_queues_api_secret_answer(ngx_queues_api_t *api, ngx_uint_t status,
     u_char     *p, *start;
     ngx_str_t  *text;
 
-    text = ngx_queues_http_secret(api->op->request);
-    if (text == NULL) {
+    text = secret ? ngx_queues_http_secret(api->op->request) : NULL;
+
+    if (secret && text == NULL) {
         ngx_queues_api_no_memory(api);
         return;
     }

@@ -38,12 +38,13 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
 
 /* where the prefix of one is that of another the longer one comes first */
 
-static const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[] = {
+const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[] = {
     &ngx_queues_api_pubsub_surface,
     &ngx_queues_api_queues_surface,
     &ngx_queues_api_queen_surface,
     &ngx_queues_api_oidc_surface,
     &ngx_queues_api_health_surface,
+    &ngx_queues_api_metrics_surface,
     NULL
 };
 

@@ -8,13 +8,12 @@
 #define QUEUECTL_H_INCLUDED_
 
 
+#include "../base/ngx_queues_base_version.h"
+
 #include <curl/curl.h>
 
 #include <stddef.h>
 #include <stdio.h>
-
-
-#define QUEUECTL_VERSION  "0.1.0"
 
 
 /* exit codes: they are documented, scripts rely on them */

@@ -167,7 +167,7 @@ queuectl_http_perform(queuectl_t *q, queuectl_request_t *r,
 
     curl_easy_setopt(curl, CURLOPT_URL, url.data);
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "queuectl/" QUEUECTL_VERSION);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "queuectl/" NGX_QUEUES_VERSION);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, a->message);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, queuectl_http_write);

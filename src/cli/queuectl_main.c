@@ -85,7 +85,7 @@ queuectl_main_run(queuectl_t *q)
     queuectl_exit_e  rc;
 
     if (queuectl_given(q, "version")) {
-        printf("queuectl %s (%s)\n", QUEUECTL_VERSION, curl_version());
+        printf("queuectl %s (%s)\n", NGX_QUEUES_VERSION, curl_version());
         return QUEUECTL_OK;
     }
 

@@ -154,6 +154,7 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
         conf->directive = prev->directive;
         conf->organization = prev->organization;
         conf->project = prev->project;
+        conf->metrics = prev->metrics;
     }
 
     ngx_queues_conf_merge_pubsub(cf, prev, conf);

@@ -26,10 +26,13 @@
 #define NGX_QUEUES_CONF_PUBSUB     0x0010
 #define NGX_QUEUES_CONF_OIDC       0x0020
 #define NGX_QUEUES_CONF_HEALTH     0x0040
+#define NGX_QUEUES_CONF_METRICS    0x0080
 
 /* those for everyone, whatever queues_auth says */
 #define NGX_QUEUES_CONF_OPEN       (NGX_QUEUES_CONF_OIDC|NGX_QUEUES_CONF_HEALTH)
 
+
+#define NGX_QUEUES_CONF_WAITS      8       /* operations that wait, at most */
 
 #define NGX_QUEUES_CONF_NAME_MAX   64      /* of organizations and projects */
 
@@ -82,6 +85,8 @@ typedef struct {
 
     ngx_http_handler_pt             handler;       /* of locations with an
                                                       API */
+    ngx_uint_t                      operations;    /* that are counted */
+
     const char                     *used;          /* the directive of an API
                                                       in some location; NULL:
                                                       there is none */
@@ -111,6 +116,14 @@ typedef struct {
 } ngx_queues_conf_limits_t;
 
 
+/* what a location of queues_metrics tells beside its node */
+typedef struct {
+    ngx_uint_t                      queues;        /* of them, at most */
+    ngx_array_t                     projects;      /* ngx_str_t, with "/";
+                                                      empty: all */
+} ngx_queues_conf_metrics_t;
+
+
 typedef struct {
     ngx_flag_t                      auth;
     ngx_queues_conf_limits_t       *limits;        /* NULL: none */
@@ -118,6 +131,7 @@ typedef struct {
     const char                     *directive;     /* that set it */
     ngx_str_t                       organization;  /* empty: the path tells, */
     ngx_str_t                       project;       /* and likewise */
+    ngx_queues_conf_metrics_t      *metrics;
     ngx_uint_t                      serves;        /* what locations of this
                                                       server have of APIs */
     off_t                           body_max;      /* client_max_body_size, as
@@ -165,6 +179,8 @@ char *ngx_queues_conf_set_pubsub_api(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_max_attempts(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

@@ -21,6 +21,8 @@ typedef struct ngx_queues_http_op_s    ngx_queues_http_op_t;
 typedef struct ngx_queues_http_line_s  ngx_queues_http_line_t;
 
 typedef void (*ngx_queues_http_op_pt)(ngx_queues_http_op_t *op);
+typedef void (*ngx_queues_http_over_pt)(ngx_queues_http_op_t *op,
+    ngx_uint_t status);
 
 
 typedef enum {
@@ -89,6 +91,9 @@ struct ngx_queues_http_op_s {
     /* the request is over and no byte of its answer was written */
     ngx_queues_http_op_pt          lost;
 
+    /* is told once how it ended: before its answer, or where there is none */
+    ngx_queues_http_over_pt        over;
+
     ngx_str_t                      type;      /* of the answer; empty: JSON */
 
     off_t                          sent;
@@ -97,6 +102,7 @@ struct ngx_queues_http_op_s {
 
     unsigned                       own_body:1;/* nobody else has read it */
     unsigned                       answered:1;
+    unsigned                       parked:1;  /* at some time */
     unsigned                       async:1;   /* out of the request's event */
 };
 
@@ -138,6 +144,9 @@ ngx_int_t ngx_queues_http_read_body(ngx_queues_http_op_t *op,
 ngx_int_t ngx_queues_http_no_body(ngx_queues_http_op_t *op,
     ngx_queues_http_op_pt handler);
 
+/* Calls op->over, unless it was called before. */
+void ngx_queues_http_over(ngx_queues_http_op_t *op, ngx_uint_t status);
+
 /* Gives a body's memory back where it was an allocation of its own. */
 void ngx_queues_http_drop_body(ngx_queues_http_op_t *op);
 
@@ -155,6 +164,11 @@ void ngx_queues_http_op_release(ngx_queues_http_op_t *op);
  */
 void ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
     ngx_str_t *body);
+
+/* The same with a body of size bytes that a chain has, the last one's last_buf
+ * being set. */
+void ngx_queues_http_answer_chain(ngx_queues_http_op_t *op, ngx_uint_t status,
+    ngx_chain_t *out, off_t size);
 
 /*
  * Finalizes the request with rc, also out of its own event: op->request may be

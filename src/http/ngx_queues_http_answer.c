@@ -5,12 +5,43 @@
 
 
 static ngx_int_t ngx_queues_http_send(ngx_http_request_t *r,
-    ngx_uint_t status, ngx_str_t *type, ngx_str_t *body);
+    ngx_uint_t status, ngx_str_t *type, ngx_chain_t *out, off_t size);
 
 
 void
 ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
     ngx_str_t *body)
+{
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    b = NULL;
+
+    if (body->len) {
+        b = ngx_calloc_buf(op->request->pool);
+
+        if (b == NULL) {
+            ngx_queues_http_unpark(op);
+            ngx_queues_http_finalize(op, NGX_HTTP_INTERNAL_SERVER_ERROR);
+            return;
+        }
+
+        b->pos = body->data;
+        b->last = body->data + body->len;
+        b->memory = 1;
+        b->last_buf = 1;
+    }
+
+    out.buf = b;
+    out.next = NULL;
+
+    ngx_queues_http_answer_chain(op, status, &out, body->len);
+}
+
+
+void
+ngx_queues_http_answer_chain(ngx_queues_http_op_t *op, ngx_uint_t status,
+    ngx_chain_t *out, off_t size)
 {
     ngx_connection_t    *c;
     ngx_http_request_t  *r;
@@ -19,6 +50,7 @@ ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
     c = r->connection;
 
     ngx_queues_http_unpark(op);
+    ngx_queues_http_over(op, status);
 
     op->answered = 1;
     op->sent = c->sent;
@@ -27,8 +59,8 @@ ngx_queues_http_answer(ngx_queues_http_op_t *op, ngx_uint_t status,
         ngx_http_set_log_request(c->log, r);
     }
 
-    ngx_queues_http_finalize(op, ngx_queues_http_send(r, status,
-                                                      &op->type, body));
+    ngx_queues_http_finalize(op, ngx_queues_http_send(r, status, &op->type,
+                                                      out, size));
 }
 
 
@@ -62,11 +94,9 @@ ngx_queues_http_abandon(ngx_queues_http_op_t *op)
 
 static ngx_int_t
 ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
-    ngx_str_t *type, ngx_str_t *body)
+    ngx_str_t *type, ngx_chain_t *out, off_t size)
 {
-    ngx_int_t     rc;
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
+    ngx_int_t  rc;
 
     /* what was done cannot become 304 or 412 by a header of the request */
 
@@ -77,7 +107,7 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
     r->err_status = 0;
 
     r->headers_out.status = status;
-    r->headers_out.content_length_n = body->len;
+    r->headers_out.content_length_n = size;
 
     if (ngx_exiting) {
 
@@ -86,7 +116,7 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
         r->keepalive = 0;
     }
 
-    if (body->len == 0) {
+    if (size == 0) {
         r->header_only = 1;
 
     } else {
@@ -106,20 +136,7 @@ ngx_queues_http_send(ngx_http_request_t *r, ngx_uint_t status,
         return rc;
     }
 
-    b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
-        return NGX_ERROR;
-    }
-
-    b->pos = body->data;
-    b->last = body->data + body->len;
-    b->memory = 1;
-    b->last_buf = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
+    return ngx_http_output_filter(r, out);
 }
 
 

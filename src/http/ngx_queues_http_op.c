@@ -78,6 +78,15 @@ ngx_queues_http_op_cleanup(void *data)
         op->lost = NULL;
     }
 
+    if (op->over) {
+
+        /* nginx has none for a client that has gone from an open connection */
+
+        ngx_queues_http_over(op, op->request->headers_out.status
+                                 ? op->request->headers_out.status
+                                 : NGX_HTTP_CLIENT_CLOSED_REQUEST);
+    }
+
     op->request = NULL;
 
     ngx_queues_http_op_hold(op);
@@ -92,6 +101,20 @@ ngx_queues_http_op_cleanup(void *data)
     op->note = NULL;
 
     ngx_queues_http_op_release(op);
+}
+
+
+void
+ngx_queues_http_over(ngx_queues_http_op_t *op, ngx_uint_t status)
+{
+    ngx_queues_http_over_pt  over;
+
+    over = op->over;
+
+    if (over) {
+        op->over = NULL;
+        over(op, status);
+    }
 }
 
 

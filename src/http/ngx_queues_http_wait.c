@@ -1,11 +1,14 @@
 
 #include "ngx_queues_http_line.h"
+#include "../stat/ngx_queues_stat_metrics.h"
 
 
 #define NGX_QUEUES_HTTP_GRACE       200   /* ms for a try that is under way at
                                              the end of the wait */
 
 
+static void ngx_queues_http_leave(ngx_queues_http_wait_t *wait,
+    ngx_queues_http_wait_state_e state);
 static void ngx_queues_http_end_handler(ngx_event_t *ev);
 
 
@@ -45,6 +48,9 @@ ngx_queues_http_park(ngx_queues_http_op_t *op, ngx_str_t *root,
     wait->timer.log = ngx_cycle->log;
 
     ngx_queue_insert_tail(&line->waits, &wait->queue);
+
+    op->parked = 1;
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_PARKED, 1);
 
     ngx_add_timer(&wait->timer, ms);
 
@@ -86,19 +92,31 @@ ngx_queues_http_unpark(ngx_queues_http_op_t *op)
     switch (wait->state) {
 
     case NGX_QUEUES_HTTP_WAIT_PARKED:
-        ngx_queue_remove(&wait->queue);
-        wait->state = NGX_QUEUES_HTTP_WAIT_NONE;
+        ngx_queues_http_leave(wait, NGX_QUEUES_HTTP_WAIT_NONE);
         ngx_queues_http_line_check(line);
         break;
 
     case NGX_QUEUES_HTTP_WAIT_TRYING:
-        ngx_queue_remove(&wait->queue);
-        wait->state = NGX_QUEUES_HTTP_WAIT_LEFT;
+        ngx_queues_http_leave(wait, NGX_QUEUES_HTTP_WAIT_LEFT);
         break;
 
     default: /* NONE, LEFT */
         break;
     }
+}
+
+
+/* out of its line */
+
+static void
+ngx_queues_http_leave(ngx_queues_http_wait_t *wait,
+    ngx_queues_http_wait_state_e state)
+{
+    ngx_queue_remove(&wait->queue);
+
+    wait->state = state;
+
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_PARKED, -1);
 }
 
 
@@ -118,8 +136,7 @@ ngx_queues_http_tried(ngx_queues_http_op_t *op, ngx_queues_http_try_e outcome,
         wait->state = NGX_QUEUES_HTTP_WAIT_NONE;
 
     } else if (outcome == NGX_QUEUES_HTTP_TRY_FOUND) {
-        ngx_queue_remove(&wait->queue);
-        wait->state = NGX_QUEUES_HTTP_WAIT_NONE;
+        ngx_queues_http_leave(wait, NGX_QUEUES_HTTP_WAIT_NONE);
 
         if (wait->timer.timer_set) {
             ngx_del_timer(&wait->timer);

@@ -10,6 +10,7 @@ static ngx_int_t ngx_queues_push_delivery_start(
 static void ngx_queues_push_delivery_begun(void *data);
 static void ngx_queues_push_delivery_done(void *data,
     ngx_queues_push_answer_t *answer);
+static void ngx_queues_push_delivery_count(ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_unsent(ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_back(ngx_queues_push_delivery_t *d);
 static void ngx_queues_push_delivery_closed(ngx_queues_push_delivery_t *d);
@@ -217,6 +218,7 @@ ngx_queues_push_delivery_done(void *data, ngx_queues_push_answer_t *answer)
     }
 
     ngx_queues_push_judge(d, answer);
+    ngx_queues_push_delivery_count(d);
     ngx_queues_push_delivery_log(d);
 
     ngx_queues_push_delivery_closed(d);
@@ -233,6 +235,34 @@ ngx_queues_push_delivery_done(void *data, ngx_queues_push_answer_t *answer)
     }
 
     ngx_queues_push_settle(d, job);
+}
+
+
+static void
+ngx_queues_push_delivery_count(ngx_queues_push_delivery_t *d)
+{
+    ngx_uint_t             i, n;
+    ngx_queues_stat_api_e  api;
+
+    api = d->config->format->api;
+
+    ngx_queues_stat_add(deliveries[api][d->success ? 0 : 1 + d->class], 1);
+
+    ngx_queues_stat_observe(&ngx_queues_stat_counters->delivery,
+                            (uint64_t) (ngx_current_msec - d->since) * 1000);
+
+    if (d->begun) {
+        ngx_queues_stat_add(messages[NGX_QUEUES_STAT_RECEIVED][api],
+                            d->nmessages);
+    }
+
+    for (n = 0, i = 0; i < d->nmessages; i++) {
+        n += !d->messages[i].failed;
+    }
+
+    if (n) {
+        ngx_queues_stat_add(messages[NGX_QUEUES_STAT_ACKNOWLEDGED][api], n);
+    }
 }
 
 
@@ -305,10 +335,10 @@ ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
     ngx_queues_push_delivery_t *d)
 {
     if (d->throttled) {
-        job->window = ngx_max(job->window / 2, 1);
+        ngx_queues_push_job_window(job, ngx_max(job->window / 2, 1));
 
     } else if (d->success && job->window < job->config->concurrency) {
-        job->window++;
+        ngx_queues_push_job_window(job, job->window + 1);
     }
 
     d->window = ngx_queues_push_window(job);

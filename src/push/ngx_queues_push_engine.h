@@ -30,6 +30,7 @@
 #include "../base/ngx_queues_base_id.h"
 #include "../base/ngx_queues_base_sign.h"
 #include "../base/ngx_queues_base_text.h"
+#include "../stat/ngx_queues_stat_metrics.h"
 #include "../store/ngx_queues_store_push.h"
 
 
@@ -269,6 +270,7 @@ struct ngx_queues_push_format_s {
 
     ngx_uint_t                 rests;          /* unsigned  rests:1; failures
                                                   pause a subscription */
+    ngx_queues_stat_api_e      api;
 };
 
 
@@ -405,6 +407,9 @@ ngx_queues_push_job_t *ngx_queues_push_job_of_queue(
 /* New settings. */
 void ngx_queues_push_job_change(ngx_queues_push_job_t *job,
     ngx_queues_store_job_t *owned);
+
+/* How many deliveries may be open at once, from now on. */
+void ngx_queues_push_job_window(ngx_queues_push_job_t *job, ngx_uint_t n);
 
 /* One that was dropped goes when nothing comes back to it. */
 void ngx_queues_push_job_check(ngx_queues_push_job_t *job);

@@ -61,7 +61,8 @@ const ngx_queues_push_format_t  ngx_queues_push_format_queues = {
     ngx_queues_push_format_failed,
     ngx_queues_push_format_throttled,
     ngx_queues_push_format_delay,
-    0
+    0,
+    NGX_QUEUES_STAT_QUEUES
 };
 
 

@@ -108,7 +108,8 @@ ngx_queues_push_job_take(ngx_queues_push_project_t *p,
         return NGX_ERROR;
     }
 
-    job->window = owned->window ? owned->window : config->concurrency;
+    ngx_queues_push_job_window(job, owned->window ? owned->window
+                                                  : config->concurrency);
 
     ngx_queues_push_job_configure(job, config, owned);
     ngx_queues_push_job_wake(job);
@@ -152,6 +153,7 @@ ngx_queues_push_job_create(ngx_queues_push_project_t *p,
 
     p->njobs++;
     ngx_queues_push_engine.njobs++;
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_SUBSCRIPTIONS, 1);
 
     return job;
 }
@@ -207,11 +209,24 @@ ngx_queues_push_job_drop(ngx_queues_push_job_t *job, ngx_uint_t undo)
     ngx_queue_remove(&job->queue);
     job->project->njobs--;
 
+    ngx_queues_push_job_window(job, 0);
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_SUBSCRIPTIONS, -1);
+
     job->dropped = 1;
 
     ngx_queues_push_done_flush(job);
 
     ngx_queues_push_job_check(job);
+}
+
+
+void
+ngx_queues_push_job_window(ngx_queues_push_job_t *job, ngx_uint_t n)
+{
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_WINDOW,
+                          (ngx_int_t) n - (ngx_int_t) job->window);
+
+    job->window = n;
 }
 
 
@@ -254,7 +269,7 @@ ngx_queues_push_job_change(ngx_queues_push_job_t *job,
     if (job->window == job->config->concurrency
         || job->window > config->concurrency)
     {
-        job->window = config->concurrency;
+        ngx_queues_push_job_window(job, config->concurrency);
     }
 
     ngx_queues_push_config_release(job->config);
@@ -269,7 +284,8 @@ ngx_queues_push_job_configure(ngx_queues_push_job_t *job,
     job->config = config;
     job->version = owned->version;
 
-    job->window = ngx_min(job->window, config->concurrency);
+    ngx_queues_push_job_window(job, ngx_min(job->window,
+                                            config->concurrency));
     job->broken = !config->ready;
 
     /* what has failed with other settings says nothing of these */

@@ -285,6 +285,7 @@ void
 ngx_queues_push_slot_take(ngx_queues_push_job_t *job)
 {
     ngx_queues_push_engine.open++;
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_DELIVERIES, 1);
 
     job->open++;
 
@@ -309,6 +310,7 @@ void
 ngx_queues_push_slot_free(void)
 {
     ngx_queues_push_engine.open--;
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_DELIVERIES, -1);
 
     ngx_queues_push_line_run();
 }

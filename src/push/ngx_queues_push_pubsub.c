@@ -35,7 +35,8 @@ const ngx_queues_push_format_t  ngx_queues_push_format_pubsub = {
     ngx_queues_push_pubsub_failed,
     ngx_queues_push_pubsub_throttled,
     ngx_queues_push_pubsub_delay,
-    1
+    1,
+    NGX_QUEUES_STAT_PUBSUB
 };
 
 

@@ -42,6 +42,7 @@ static void ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l,
 static const ngx_queues_redis_role_t  ngx_queues_redis_calls_role = {
     ngx_string("commands"),
     ngx_string("ngx_queues-commands"),
+    NGX_QUEUES_STAT_LINK_COMMANDS,
     1,
     ngx_queues_redis_calls_ready,
     ngx_queues_redis_calls_reply,
@@ -52,6 +53,7 @@ static const ngx_queues_redis_role_t  ngx_queues_redis_calls_role = {
 static const ngx_queues_redis_role_t  ngx_queues_redis_durable_role = {
     ngx_string("sends"),
     ngx_string("ngx_queues-sends"),
+    NGX_QUEUES_STAT_LINK_SENDS,
     1,
     ngx_queues_redis_calls_ready,
     ngx_queues_redis_calls_reply,
@@ -343,6 +345,11 @@ ngx_queues_redis_calls_answer(ngx_queues_redis_command_t *cmd,
 
     if (cmd->calls) {
         ngx_queues_redis_deadline_remove(cmd);
+
+        if (reply) {
+            ngx_queues_stat_observe(&ngx_queues_stat_counters->command,
+                                    ngx_queues_stat_now() - cmd->since);
+        }
 
         if (reply && rc != NGX_QUEUES_REDIS_OK && rc != NGX_QUEUES_REDIS_APP) {
             ngx_queues_redis_reply_free(reply);

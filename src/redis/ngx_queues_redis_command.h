@@ -24,6 +24,7 @@ struct ngx_queues_redis_command_s {
     ngx_queues_redis_done_pt    done;       /* NULL: the reply is not wanted */
     void                       *data;
     ngx_msec_t                  deadline;
+    uint64_t                    since;      /* us, of a call */
 
     ngx_queues_redis_reply_t   *reply;      /* held for that of WAIT */
 

@@ -57,6 +57,9 @@ ngx_queues_redis_deadline_add(ngx_queues_redis_calls_t *calls,
 
     cmd->calls = calls;
     cmd->deadline = ngx_current_msec + timeout;
+    cmd->since = ngx_queues_stat_now();
+
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_COMMANDS, 1);
 
     ngx_queue_insert_tail(&deadline->due, &cmd->due);
 
@@ -90,6 +93,8 @@ ngx_queues_redis_deadline_remove(ngx_queues_redis_command_t *cmd)
     deadline = &cmd->calls->deadline;
 
     ngx_queue_remove(&cmd->due);
+
+    ngx_queues_stat_gauge(NGX_QUEUES_STAT_COMMANDS, -1);
 
     /* the timer stays: to let it expire for nothing costs less */
 
@@ -158,6 +163,8 @@ ngx_queues_redis_deadline_expire(ngx_queues_redis_command_t *cmd)
     /* replies come in order: it keeps its place until its own has come */
 
     cmd->abandoned = 1;
+
+    ngx_queues_stat_add(overdue, 1);
 
     ngx_queue_remove(&cmd->due);
     ngx_queue_insert_tail(&cmd->calls->deadline.overdue, &cmd->due);

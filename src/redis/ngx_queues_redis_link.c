@@ -194,7 +194,14 @@ ngx_queues_redis_link_ready(ngx_queues_redis_link_t *l)
     ngx_log_error(level, &l->log, 0, "connection for %V is ready",
                   &l->role->name);
 
+    if (l->made) {
+        ngx_queues_stat_add(reconnects, 1);
+    }
+
+    l->made = 1;
     l->failed = 0;
+
+    ngx_queues_stat_gauge(l->role->gauge, 1);
 
     ngx_queues_redis_alive_start(l);
 
@@ -267,6 +274,10 @@ ngx_queues_redis_link_lost(ngx_queues_redis_link_t *l, ngx_err_t err,
         /* what was found before says more than what came of it */
 
         ngx_queues_redis_link_report(l, err, l->drop ? l->drop : reason);
+    }
+
+    if (was == NGX_QUEUES_REDIS_LINK_READY) {
+        ngx_queues_stat_gauge(l->role->gauge, -1);
     }
 
     l->state = NGX_QUEUES_REDIS_LINK_IDLE;

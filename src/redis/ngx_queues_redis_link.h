@@ -16,6 +16,7 @@
 #include "ngx_queues_redis.h"
 #include "ngx_queues_redis_command.h"
 #include "ngx_queues_redis_reply.h"
+#include "../stat/ngx_queues_stat_metrics.h"
 
 
 #define NGX_QUEUES_REDIS_CHAIN  64
@@ -46,6 +47,7 @@ typedef struct ngx_queues_redis_link_s  ngx_queues_redis_link_t;
 typedef struct {
     ngx_str_t                         name;         /* in the log */
     ngx_str_t                         client;       /* in CLIENT LIST */
+    ngx_queues_stat_gauge_e           gauge;        /* while it is ready */
 
     /* calls functions: wants the library, replies come in order */
     ngx_uint_t                        functions;
@@ -115,6 +117,7 @@ struct ngx_queues_redis_link_s {
 
     unsigned                          pinged:1;     /* and nothing came yet */
     unsigned                          failed:1;     /* since last READY */
+    unsigned                          made:1;       /* was READY before */
     unsigned                          stopped:1;    /* no further attempts */
     unsigned                          moved:1;      /* was told that it is at
                                                        no primary */

@@ -66,6 +66,7 @@ static void ngx_queues_redis_wake_free(ngx_queue_t *commands);
 static const ngx_queues_redis_role_t  ngx_queues_redis_wake_role = {
     ngx_string("hints"),
     ngx_string("ngx_queues-hints"),
+    NGX_QUEUES_STAT_LINK_HINTS,
     0,
     ngx_queues_redis_wake_ready,
     ngx_queues_redis_wake_reply,

@@ -7,18 +7,21 @@
 #define _NGX_QUEUES_STAT_ZONE_H_INCLUDED_
 
 
-#include "ngx_queues_stat.h"
+#include "ngx_queues_stat_metrics.h"
 #include "../base/ngx_queues_base_siphash.h"
 
 
 /* to be increased with every change of what follows */
-#define NGX_QUEUES_STAT_LAYOUT        3
+#define NGX_QUEUES_STAT_LAYOUT        4
 
 #define NGX_QUEUES_STAT_ADDRESS_SIZE  16
 #define NGX_QUEUES_STAT_SETS          2048
 #define NGX_QUEUES_STAT_WAYS          4
 
 #define NGX_QUEUES_STAT_RATE_WAYS     8
+
+#define NGX_QUEUES_STAT_COPIES        8    /* of counters, at most */
+#define NGX_QUEUES_STAT_PER_WORKER    8192 /* bytes of the zone for each slot */
 
 
 /* invalid handles of one address */
@@ -54,6 +57,13 @@ typedef struct {
     ngx_uint_t                    nsets;
 
     ngx_queues_stat_counts_t      counts;
+
+    u_char                       *copies;     /* of counters */
+    ngx_uint_t                    ncopies;
+    size_t                        copy_size;
+
+    ngx_queues_stat_worker_t     *workers;
+    ngx_uint_t                    nworkers;
 } ngx_queues_stat_zone_t;
 
 
