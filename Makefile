@@ -32,12 +32,15 @@ SANITIZE_LD_OPT := -fsanitize=address,undefined \
 # for nginx's own makefiles, unless make has been given -j itself
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# how Debian packages that are missing are installed; ":": not at all
+MISSING ?= t/tools/install
+
 # what prove is to run; for one file: make test TESTS=t/00-build.t. Those that
 # take long begin first, so that none of them is left for the end.
 
 LONG  := $(patsubst %,t/%.t,registry maintenance pubsub_push_switch push_lost \
              queen_histories pubsub_pull soak pubsub_push_retry fuzz unit soak_push \
-             pubsub_dead_letter redis_log_planted redis_model replicas \
+             pubsub_dead_letter dashboard redis_log_planted redis_model replicas \
              redis_wrong_types redis_away push_dns)
 
 ordered = $(filter $(1),$(LONG)) $(filter-out $(LONG),$(sort $(1)))
@@ -54,6 +57,7 @@ PROVE := PERL5OPT='-I$(CURDIR)/t/lib -MNgxQueues::Warnings' \
          prove -r --timer -j6 -It/lib
 
 .PHONY: all help queuectl run test valkey sanitize fuzz soak bench install clean
+.PHONY: deb deb-test install-deb
 .PHONY: install-build install-cli install-run install-test install-fuzz
 .PHONY: install-queuectl FORCE
 
@@ -78,6 +82,8 @@ help:
 	@echo 'make bench      measure'
 	@echo 'make install    the module into DESTDIR/usr/lib/nginx/modules, and what'
 	@echo '                is there of queuectl into DESTDIR/usr'
+	@echo 'make deb        Debian packages of both, in build/deb'
+	@echo 'make deb-test   install, use and remove them in a clean Debian'
 	@echo 'make clean      remove build/'
 	@echo 'Missing Debian packages are installed first (by sudo where not root).'
 
@@ -87,13 +93,13 @@ help:
 # to compile.
 
 install-build:
-	@t/tools/install build
+	@$(MISSING) build
 
 $(BUILD)/inputs: install-build FORCE
 	@mkdir -p $(BUILD)
 	@{ cat config; \
 	   find ngx_queues_module.c src redis -name '*.[ch]' -o -name '*.lua' \
-	       | LC_ALL=C sort; \
+	       -o -path 'src/dashboard/*.*' | LC_ALL=C sort; \
 	   dpkg-query -W nginx-dev libhiredis-dev libssl-dev; \
 	   echo '$(CC) $(CC_OPT) $(LD_OPT)'; \
 	   echo '$(SANITIZE_CC_OPT) $(SANITIZE_LD_OPT)'; } > $@.new
@@ -123,33 +129,34 @@ $(MODULE): $(BUILD)/objs/Makefile FORCE
 QUEUECTL := $(BUILD)/queuectl
 
 CLI_SOURCES := $(wildcard src/cli/*.c)
+CLI_HEADERS := $(wildcard src/cli/*.h) src/base/ngx_queues_base_version.h
 CLI_CC_OPT  := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror
 CLI_LIBS    := -lcurl -lcjson -lcrypto
 
 # a libcurl with another TLS library does as well: it is not replaced
 
 install-cli:
-	@t/tools/install build $(if $(CLI_HERE),,cli)
+	@$(MISSING) build $(if $(CLI_HERE),,cli)
 
 queuectl: $(QUEUECTL)
 
 $(QUEUECTL): $(CLI_SOURCES:src/cli/%.c=$(BUILD)/cli/%.o)
 	$(CC) $(LD_OPT) $^ $(CLI_LIBS) -o $@.new && mv $@.new $@
 
-$(BUILD)/cli/%.o: src/cli/%.c $(wildcard src/cli/*.h) | install-cli
+$(BUILD)/cli/%.o: src/cli/%.c $(CLI_HEADERS) | install-cli
 	@mkdir -p $(@D)
 	$(CC) $(CC_OPT) $(CLI_CC_OPT) -c $< -o $@
 
 
 install-run:
-	@t/tools/install run
+	@$(MISSING) run
 
 run: install-run $(MODULE)
 	@NGINX_BINARY='$(NGINX_BINARY)' MODULE='$(MODULE)' t/tools/run
 
 
 install-test:
-	@t/tools/install test $(if $(CLI_HERE),,cli)
+	@$(MISSING) test $(if $(CLI_HERE),,cli)
 
 test: install-test $(MODULE) queuectl
 	@TEST_NGINX_BINARY='$(NGINX_BINARY)' NGX_QUEUES_MODULE='$(MODULE)' \
@@ -172,13 +179,16 @@ valkey: install-test $(MODULE)
 
 
 # The tests once more, but for those that run no nginx, or have sanitizers of
-# their own, in a static nginx of the same version with sanitizers.
+# their own, or are of programs, configurations and pages that readers are given,
+# in a static nginx of the same version with sanitizers.
 # A finding is written to build/sanitize/report.* and fails the run. nginx' own
 # unaligned loads, meant so on this kind of machine, are no finding.  Of
 # histories by chance, which look for faults of the functions in Redis, fewer
 # take the same ways in C.
 
-NO_NGINX := $(wildcard t/00-*.t) t/unit.t t/fuzz.t \
+NO_NGINX  = $(wildcard t/00-*.t t/docs_guides_*.t) t/unit.t t/fuzz.t \
+            t/backup.t t/dashboard.t t/directives.t t/docs.t t/examples.t \
+            t/log_lines.t \
             $(shell grep -l 'NgxQueues::Functions::start' t/*.t)
 
 sanitize: install-test $(SANITIZE)/nginx $(SANITIZE)/queuectl
@@ -194,7 +204,7 @@ sanitize: install-test $(SANITIZE)/nginx $(SANITIZE)/queuectl
 	    echo 'Sanitizer reports:'; cat $(REPORT).*; result=1; \
 	fi; exit $$result
 
-$(SANITIZE)/queuectl: $(CLI_SOURCES) $(wildcard src/cli/*.h) | install-cli
+$(SANITIZE)/queuectl: $(CLI_SOURCES) $(CLI_HEADERS) | install-cli
 	@mkdir -p $(SANITIZE)
 	$(CC) $(filter-out -DNGX_%,$(SANITIZE_CC_OPT)) $(CLI_CC_OPT) \
 	    $(SANITIZE_LD_OPT) $(CLI_SOURCES) $(CLI_LIBS) -o $@.new && mv $@.new $@
@@ -244,7 +254,7 @@ FUZZ_INCS := $(addprefix -I,$(BUILD)/objs src/base \
              $(addprefix $(NGINX_DEV)/src/,core event event/modules os/unix))
 
 install-fuzz:
-	@t/tools/install build fuzz
+	@$(MISSING) build fuzz
 
 fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ))
 	@BUILD='$(BUILD)' FUZZ_TIME='$(FUZZ_TIME)' t/fuzz/run $(FUZZ)
@@ -273,6 +283,26 @@ install-queuectl: $(QUEUECTL)
 	    $(DESTDIR)/usr/share/man/man1/queuectl.1
 	install -D -m 644 docs/queuectl.bash \
 	    $(DESTDIR)/usr/share/bash-completion/completions/queuectl
+
+
+# Debian packages, and a test of them in a Debian that is made for it
+
+DEB := $(BUILD)/deb
+
+install-deb:
+	@$(MISSING) build deb $(if $(CLI_HERE),,cli)
+
+deb: install-deb
+	@t/tools/deb '$(DEB)'
+
+$(DEB)/root.tar: t/tools/deb_root | install-deb
+	@t/tools/deb_root '$@'
+
+# the one waits for the network, the other does not
+
+deb-test: install-deb
+	@$(MAKE) --no-print-directory -j2 deb $(DEB)/root.tar
+	@$(PROVE) t/deb/packages.t
 
 clean:
 	rm -rf $(BUILD)

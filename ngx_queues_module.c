@@ -264,6 +264,13 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
+    { ngx_string("queues_pubsub_max_delivery_attempts"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_queues_conf_set_max_attempts,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("queues_oidc_discovery"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
       ngx_queues_conf_set_oidc_discovery,
@@ -285,10 +292,10 @@ static ngx_command_t  ngx_queues_commands[] = {
       0,
       NULL },
 
-    { ngx_string("queues_pubsub_max_delivery_attempts"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
-      ngx_queues_conf_set_max_attempts,
-      NGX_HTTP_MAIN_CONF_OFFSET,
+    { ngx_string("queues_dashboard"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS|NGX_CONF_TAKE1,
+      ngx_queues_conf_set_dashboard,
+      NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
 

@@ -53,7 +53,7 @@ for my $file (@sources) {
 
         push @hiredis, $at if /#\s*include\s*<hiredis/ && $from ne 'redis';
 
-        if (/^\s*#\s*include\s+"([^"]+)"/ && $1 ne 'ngx_queues_lua.inc') {
+        if (/^\s*#\s*include\s+"([^"]+)"/ && $1 !~ /^ngx_queues_\w+\.inc\z/) {
             my $path = included($file, $1);
             my $to = folder($path);
 
@@ -75,7 +75,7 @@ for my $file (@sources) {
     }
 }
 
-for my $file (glob 'redis/*.lua') {
+for my $file (glob 'redis/*.lua src/dashboard/*') {
     my @lines = split /^/, slurp($file);
 
     push @long_files, "$file: " . @lines if @lines > 600;

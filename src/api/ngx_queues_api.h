@@ -236,7 +236,7 @@ extern const ngx_queues_api_code_t  ngx_queues_api_codes[];
 /* All APIs, NGX_QUEUES_API_SURFACES_MAX at most; NULL ends them. */
 extern const ngx_queues_api_surface_t *const  ngx_queues_api_surfaces[];
 
-/* The API of a location with these parts; never NULL where there are any. */
+/* The API of a location with these parts; NULL: what is there is none. */
 const ngx_queues_api_surface_t *ngx_queues_api_surface(ngx_uint_t parts);
 
 /*
@@ -253,6 +253,9 @@ u_char *ngx_queues_api_queues_error(u_char *p, ngx_queues_api_t *api,
 
 /* The content handler of a location with an API. */
 ngx_int_t ngx_queues_api_handler(ngx_http_request_t *r);
+
+/* And of one with the web page. */
+ngx_int_t ngx_queues_api_dashboard_handler(ngx_http_request_t *r);
 
 /*
  * Finds the route of a request and the names in its path.  NGX_DECLINED with

@@ -22,11 +22,15 @@ ngx_queues_api_handler(ngx_http_request_t *r)
     ngx_queues_http_op_t   *op;
     ngx_queues_conf_loc_t  *qlcf;
 
+    qlcf = ngx_http_get_module_loc_conf(r, ngx_queues_module);
+
+    if (qlcf->dashboard) {
+        return ngx_queues_api_dashboard_handler(r);
+    }
+
     if (r != r->main) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
-
-    qlcf = ngx_http_get_module_loc_conf(r, ngx_queues_module);
 
     op = ngx_queues_http_op_create(r);
     if (op == NULL) {

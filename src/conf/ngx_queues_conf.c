@@ -155,6 +155,7 @@ ngx_queues_conf_merge_loc(ngx_conf_t *cf, void *parent, void *child)
         conf->organization = prev->organization;
         conf->project = prev->project;
         conf->metrics = prev->metrics;
+        conf->dashboard = prev->dashboard;
     }
 
     ngx_queues_conf_merge_pubsub(cf, prev, conf);

@@ -27,9 +27,12 @@
 #define NGX_QUEUES_CONF_OIDC       0x0020
 #define NGX_QUEUES_CONF_HEALTH     0x0040
 #define NGX_QUEUES_CONF_METRICS    0x0080
+#define NGX_QUEUES_CONF_DASHBOARD  0x0100
 
 /* those for everyone, whatever queues_auth says */
-#define NGX_QUEUES_CONF_OPEN       (NGX_QUEUES_CONF_OIDC|NGX_QUEUES_CONF_HEALTH)
+#define NGX_QUEUES_CONF_OPEN       (NGX_QUEUES_CONF_OIDC                      \
+                                    |NGX_QUEUES_CONF_HEALTH                   \
+                                    |NGX_QUEUES_CONF_DASHBOARD)
 
 
 #define NGX_QUEUES_CONF_WAITS      8       /* operations that wait, at most */
@@ -124,6 +127,15 @@ typedef struct {
 } ngx_queues_conf_metrics_t;
 
 
+/* the web page, as it is sent */
+
+typedef struct {
+    ngx_str_t                       page;
+    ngx_str_t                       etag;
+    ngx_str_t                       policy;        /* Content-Security-Policy */
+} ngx_queues_conf_dashboard_t;
+
+
 typedef struct {
     ngx_flag_t                      auth;
     ngx_queues_conf_limits_t       *limits;        /* NULL: none */
@@ -132,6 +144,7 @@ typedef struct {
     ngx_str_t                       organization;  /* empty: the path tells, */
     ngx_str_t                       project;       /* and likewise */
     ngx_queues_conf_metrics_t      *metrics;
+    ngx_queues_conf_dashboard_t    *dashboard;
     ngx_uint_t                      serves;        /* what locations of this
                                                       server have of APIs */
     off_t                           body_max;      /* client_max_body_size, as
@@ -181,6 +194,8 @@ char *ngx_queues_conf_set_oidc_discovery(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_queues_conf_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_queues_conf_set_dashboard(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_queues_conf_set_max_attempts(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

@@ -1,0 +1,55 @@
+
+// The page as it is now: the fragment says which.
+
+function focusTitle() {
+  const title = document.querySelector("main h1")
+  if (title) title.focus()
+}
+
+// what is newly shown has the focus at its title, but for the first time
+
+let shownBefore = false
+
+function show(title, ...nodes) {
+  document.title = title === "Queues" ? title : `${title} · Queues`
+  at("main").replaceChildren(...nodes)
+  scrollTo(0, 0)
+  if (shownBefore) focusTitle()
+  shownBefore = true
+}
+
+function route() {
+  forget()
+  bar()
+  if (!session) return loginPage()
+  const [, queue] = /^#\/queues\/([^/]+)$/.exec(location.hash) ?? []
+  let id
+  try {
+    id = queue && decodeURIComponent(queue)
+  } catch { /* somebody has written it by hand */ }
+  if (id) queuePage(id)
+  else listPage()
+}
+
+function theme(value) {
+  if (value) document.documentElement.dataset.theme = value
+  else delete document.documentElement.dataset.theme
+  at("theme").value = value
+}
+
+const COLOURS = "ngx_queues.colours"
+
+at("theme").addEventListener("change", (event) => {
+  theme(event.target.value)
+  localStorage.setItem(COLOURS, event.target.value)
+})
+at("leave").addEventListener("click", () => leave("You are logged out."))
+at("skip").addEventListener("click", (event) => {            // the fragment is a route
+  event.preventDefault()
+  at("main").focus()
+})
+addEventListener("hashchange", route)
+
+theme(["light", "dark"].find((value) => value === localStorage.getItem(COLOURS)) ?? "")
+keep(keptSession())
+route()
