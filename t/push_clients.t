@@ -11,6 +11,7 @@ use MIME::Base64 'encode_base64';
 use Test::More;
 
 use NgxQueues::Client;
+use NgxQueues::Go;
 use NgxQueues::Process qw/spawn reap gone free_port temp_dir spurt slurp/;
 use NgxQueues::Push;
 use NgxQueues::Wait;
@@ -108,24 +109,7 @@ sub works {
 works(node => '/', 'node', "$client/serve.mjs");
 works(python => '/queues/orders', '/usr/bin/python3', "$client/serve.py");
 
-SKIP: {
-    my ($go) = grep { -x } map { "$_/go" } split(/:/, $ENV{PATH}),
-                                           '/usr/local/go/bin';
-
-    skip 'the endpoint in Go: no Go here', 1 if !$go;
-
-    spurt("$dir/$_", slurp("$client/$_")) for qw/deliveries.go serve.go/;
-    spurt("$dir/go.mod", "module endpoint\n\ngo 1.18\n");
-
-    my $status = reap(spawn({ out => "$dir/build.out",
-                              env => { GOFLAGS => '-mod=mod', GOPROXY => 'off',
-                                       GOCACHE => "$dir/cache", HOME => $dir } },
-                            'sh', '-c', 'cd "$0" && exec "$1" build -o endpoint',
-                            $dir, $go), 120);
-
-    is($status, 0, 'go build') or diag(slurp("$dir/build.out"));
-    works(go => '/', "$dir/endpoint");
-}
+works(go => '/', NgxQueues::Go::binary('client/endpoint'));
 
 # standardwebhooks: deliveries as they came
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# "make run" and a push subscription, literally as README.md and docs/api/queues.md
-# have them, but for ports and the folder.
+# "make run" and all that README.md does with it, a push subscription among it,
+# with the endpoint of docs/api/queues.md: literally, but for ports and the folder.
 
 use strict;
 use warnings;
@@ -10,6 +10,8 @@ use IO::Socket::INET;
 use JSON::PP 'decode_json';
 use Test::More;
 
+use NgxQueues::Docs ();
+use NgxQueues::Docs::Shell;
 use NgxQueues::Process qw/spawn reap gone stop free_port temp_dir spurt slurp
                           sanitizer_env sanitizer_reports/;
 use NgxQueues::Wait;
@@ -17,16 +19,14 @@ use NgxQueues::Wait;
 my $top = $NgxQueues::Process::top;
 my $dir = temp_dir();
 my %port = map { $_ => free_port() } 8080, 8443, 8081;
-my ($readme, $page) = map { slurp("$top/$_") } qw{README.md docs/api/queues.md};
+my ($readme, $page) = qw{README.md docs/api/queues.md};
 
 # a block of code that has this, with our ports and folder
 
 sub block {
-    my ($text, $has) = @_;
+    my ($file, $has) = @_;
 
-    my ($block) = grep { /$has/ } $text =~ /^```\w+\n(.*?)^```$/msg;
-
-    die "there is no block with $has\n" if !defined $block;
+    my $block = NgxQueues::Docs::block($file, $has);
 
     $block =~ s/\b(8080|8443|8081)\b/$port{$1}/g;
     $block =~ s{(?<!\w)run/}{$dir/run/}g;
@@ -68,6 +68,11 @@ ok(wait_for(sub { slurp("$dir/out") =~ /API key/ || gone($run) }, 20), 'it runs'
     or diag(slurp("$dir/out"));
 
 my ($key) = slurp("$dir/out") =~ /API key +(\S+)/;
+my $dashboard = "http://127.0.0.1:$port{8080}/dashboard/";
+
+like(slurp("$dir/out"), qr/Dashboard \Q$dashboard\E$/m, 'it names the dashboard');
+like(sh("curl -sS $dashboard"), qr/^<!doctype html>/, 'and serves it');
+
 my ($names) = slurp('/etc/resolv.conf') =~ /^nameserver\s+([\d.]+)\s*$/m;
 
 SKIP: {
@@ -111,41 +116,42 @@ ok(wait_for(sub {
 }, 5), 'and acknowledged') or diag(explain($status));
 is($status->{health}, 'healthy', 'with no failure');
 
-# a topic
+# all other lines: queues, FIFO and dead letters, topics, the log
 
-my $topics = block($readme, qr/^T=/m);
-my @calls = $topics =~ /^((?:q|put) .*\n)/mg;
-my $shop = $base . join('', $topics =~ /^((?:T=|alias).*\n)/mg);
+my @blocks = map { NgxQueues::Docs::block($readme, $_) }
+    qr/^KEY=…/m, qr/"deadLetterQueueId"/, qr{hooks\.example\.com/orders}, qr/^T=/m,
+    qr/^L=/m;
+my $shell = NgxQueues::Docs::Shell->new(url => "http://127.0.0.1:$port{8080}",
+                                        key => $key);
+my @done = $shell->run(@blocks);
 
-like(sh($shop . shift(@calls), KEY => $key), qr{"name":"projects/shop/topics/orders"},
-     'a topic');
-like(sh($shop . shift(@calls), KEY => $key), qr{"pushConfig":\{\}}, 'its subscription');
-like(sh($shop . shift(@calls), KEY => $key), qr{"messageIds":\["\d+"\]}, 'published');
-
-my ($received) = sh($shop . shift(@calls), KEY => $key) =~ /"ackId":"([^"]+)"/;
-my $acknowledge = shift(@calls) =~ s/…/$received/r;
-
-is(sh($shop . $acknowledge, KEY => $key) =~ s/\s+//gr, '{}', 'pulled and acknowledged');
-
-# the log
-
-my $block = block($readme, qr/^L=/m);
-my ($push, $pop, $ack) = $block =~ /^(q .*\n)/mg;
-my $log = $base . ($block =~ /^(L=.*\n)/m)[0];
-
-like(sh("$log$push", KEY => $key), qr/"status":"queued"/, 'pushed');
-
-my $popped = decode_json(sh("$log$pop", KEY => $key));
-my $message = $popped->{messages}[0];
-
-is_deeply($message->{data}, { n => 1 }, 'popped');
-
-for my $field (qw/transactionId partitionId leaseId/) {
-    $ack =~ s/"$field": "…"/"$field": "$message->{$field}"/
-        or die "there is no $field\n";
+for (0 .. $#done) {
+    ok($done[$_]{ok}, 'the lines work: ' . $blocks[$_] =~ s/\n.*//sr)
+        or diag($blocks[$_], $done[$_]{out});
 }
 
-like(sh("$log$ack", KEY => $key), qr/"success":true/, 'acknowledged');
+sub answers { map { decode_json($_) } @{ $done[$_[0]]{answers} } }
+
+my ($receive, $ack) = (answers(0))[2, 3];
+
+is($receive->{messages}[0]{body}, '{"orderId": 1}', 'received');
+is_deeply($ack->{results}, [{ ok => JSON::PP::true }], 'and acknowledged');
+is((answers(1))[4]{moved}, 0, 'a redrive');
+like((answers(2))[0]{signingSecret}, qr/^whsec_/, 'a subscription');
+
+my @topic = answers(3);
+
+is($topic[0]{name}, 'projects/shop/topics/orders', 'a topic');
+is_deeply($topic[1]{pushConfig}, {}, 'its subscription');
+is($topic[3]{receivedMessages}[0]{message}{messageId}, $topic[2]{messageIds}[0],
+   'published and pulled');
+is_deeply($topic[4], {}, 'and acknowledged');
+
+my ($pushed, $popped, $acked) = answers(4);
+
+is($pushed->[0]{status}, 'queued', 'pushed');
+is_deeply($popped->{messages}[0]{data}, { n => 1 }, 'popped');
+is($acked->[0]{success}, JSON::PP::true, 'acknowledged');
 
 # Ctrl-C
 

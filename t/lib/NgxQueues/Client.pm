@@ -609,7 +609,8 @@ sub complete {
 
     return if $self->{eof} || length $self->{in};
 
-    my $connection = lc($r->{headers}{connection} // '');
+    my $connection = lc($r->{headers}{connection}
+        // ($r->{head} =~ m{^HTTP/1\.0 } ? 'close' : ''));
 
     if ($connection eq 'close') {
         CORE::close $self->{fh} if $self->{pooled};
