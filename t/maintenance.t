@@ -390,6 +390,11 @@ cmp_ok($n->{maintain}{$q->{root}}, '<', 25, 'by few calls')
 put($clients[0], $q, 'killed');
 take($clients[0], $q, 2);
 $begin = time;
+
+# the note of it goes out with the answer, not before it
+
+wait_for { ($redis->call('ZSCORE', 'ngxq:projects', $q->{root}) // 'inf') / 1000 < $begin + 60 }
+    or die "nobody has noted it\n";
 $s->kill_worker($_) for $s->worker_pids;
 in_time(arrive($dead, 101, $begin, 20), 1, 9, 'workers die: others do it');
 
