@@ -36,12 +36,13 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 MISSING ?= t/tools/install
 
 # what prove is to run; for one file: make test TESTS=t/00-build.t. Those that
-# take long begin first, so that none of them is left for the end.
+# take long begin first, so that none of them is left for the end; before those
+# that work much those that wait much, and look at moments.
 
-LONG  := $(patsubst %,t/%.t,registry maintenance pubsub_push_switch push_lost \
-             queen_histories pubsub_pull soak pubsub_push_retry fuzz unit soak_push \
-             pubsub_dead_letter dashboard redis_log_planted redis_model replicas \
-             redis_wrong_types redis_away push_dns)
+LONG  := $(patsubst %,t/%.t,soak_push registry maintenance \
+             pubsub_push_switch soak push_lost pubsub_pull pubsub_push_retry \
+             pubsub_dead_letter redis_away queen_histories dashboard fuzz unit \
+             redis_log_planted redis_model replicas redis_wrong_types push_dns)
 
 ordered = $(filter $(1),$(LONG)) $(filter-out $(LONG),$(sort $(1)))
 
@@ -55,12 +56,12 @@ export REDIS_SERVER
 # get in the way of those that are about moments; under sanitizers these have
 # three times as long.
 
-JOBS  := 4
+JOBS  := 5
 PROVE  = PERL5OPT='-I$(CURDIR)/t/lib -MNgxQueues::Warnings' \
          prove -r --timer -j$(JOBS) -It/lib
 
 .PHONY: all help queuectl run test valkey sanitize fuzz soak bench install clean
-.PHONY: deb deb-test install-deb
+.PHONY: deb deb-ready deb-test install-deb
 .PHONY: install-build install-cli install-run install-test install-fuzz
 .PHONY: install-queuectl FORCE
 
@@ -298,16 +299,24 @@ DEB := $(BUILD)/deb
 install-deb:
 	@$(MISSING) build deb $(if $(CLI_HERE),,cli)
 
-deb: install-deb
+DEB_SOURCES := config LICENSE Makefile README.md ngx_queues_module.c t/tools/deb \
+               $(shell find src redis docs -type f)
+
+deb: $(DEB)/built
+
+$(DEB)/built: $(DEB_SOURCES) | install-deb
 	@t/tools/deb '$(DEB)'
+	@touch $@
 
 $(DEB)/root.tar: t/tools/deb_root | install-deb
 	@t/tools/deb_root '$@'
 
 # the one waits for the network, the other does not
 
-deb-test: install-deb
+deb-ready: install-deb
 	@$(MAKE) --no-print-directory -j2 deb $(DEB)/root.tar
+
+deb-test: deb-ready
 	@$(PROVE) t/deb/packages.t
 
 clean:
