@@ -13,7 +13,12 @@
 #define NGX_QUEUES_API_METRICS_MS        5000
 
 
+typedef ngx_int_t (*ngx_queues_api_metrics_pt)(ngx_queues_api_t *api,
+    ngx_queues_store_metrics_t *page);
+
+
 typedef struct {
+    ngx_queues_api_metrics_pt  page;         /* takes what was asked for */
     ngx_uint_t                 queues;       /* that are left to be told of */
     uint64_t                   out;          /* left out so far */
     ngx_msec_t                 since;
@@ -45,13 +50,11 @@ static ngx_int_t ngx_queues_api_metrics_roots(ngx_queues_api_t *api,
 static ngx_int_t ngx_queues_api_metrics_root(ngx_queues_api_t *api,
     ngx_str_t *organization, ngx_str_t *project);
 static void ngx_queues_api_metrics_next(ngx_queues_api_t *api);
-static void ngx_queues_api_metrics_projects_done(void *data,
+static void ngx_queues_api_metrics_done(void *data,
     ngx_queues_store_result_t *result);
 static ngx_int_t ngx_queues_api_metrics_projects(ngx_queues_api_t *api,
     ngx_queues_store_metrics_t *page);
-static void ngx_queues_api_metrics_queues_done(void *data,
-    ngx_queues_store_result_t *result);
-static ngx_int_t ngx_queues_api_metrics_page(ngx_queues_api_t *api,
+static ngx_int_t ngx_queues_api_metrics_queues(ngx_queues_api_t *api,
     ngx_queues_store_metrics_t *page);
 static void ngx_queues_api_metrics_skip(ngx_queues_api_t *api);
 static void ngx_queues_api_metrics_failed(ngx_queues_api_t *api,
@@ -155,11 +158,12 @@ ngx_queues_api_metrics(ngx_queues_api_t *api)
     }
 
     if (qlcf->metrics->projects.nelts == 0) {
+        m->page = ngx_queues_api_metrics_projects;
+
         ngx_queues_api_started(api,
             ngx_queues_store_metrics_projects_start(&m->next,
-                                      NGX_QUEUES_STORE_METRICS_PROJECTS,
-                                      ngx_queues_api_metrics_projects_done,
-                                      api));
+                                            NGX_QUEUES_STORE_METRICS_PROJECTS,
+                                            ngx_queues_api_metrics_done, api));
         return;
     }
 
@@ -273,20 +277,23 @@ ngx_queues_api_metrics_next(ngx_queues_api_t *api)
     if (m->root < m->nroots) {
         limit = ngx_min(m->queues, NGX_QUEUES_STORE_METRICS_QUEUES);
 
+        m->page = ngx_queues_api_metrics_queues;
+
         ngx_queues_api_started(api,
             ngx_queues_store_metrics_queues_start(&m->roots[m->root],
-                                        &m->cursor, limit,
-                                        ngx_queues_api_metrics_queues_done,
-                                        api));
+                                                  &m->cursor, limit,
+                                                  ngx_queues_api_metrics_done,
+                                                  api));
         return;
     }
 
     if (m->next.len) {
+        m->page = ngx_queues_api_metrics_projects;
+
         ngx_queues_api_started(api,
             ngx_queues_store_metrics_projects_start(&m->next,
-                                      NGX_QUEUES_STORE_METRICS_PROJECTS,
-                                      ngx_queues_api_metrics_projects_done,
-                                      api));
+                                            NGX_QUEUES_STORE_METRICS_PROJECTS,
+                                            ngx_queues_api_metrics_done, api));
         return;
     }
 
@@ -295,10 +302,13 @@ ngx_queues_api_metrics_next(ngx_queues_api_t *api)
 
 
 static void
-ngx_queues_api_metrics_projects_done(void *data,
-    ngx_queues_store_result_t *result)
+ngx_queues_api_metrics_done(void *data, ngx_queues_store_result_t *result)
 {
     ngx_queues_api_t *api = data;
+
+    ngx_queues_api_metrics_t  *m;
+
+    m = api->data;
 
     if (api->op->request == NULL) {
         /* who asked has gone */
@@ -306,9 +316,7 @@ ngx_queues_api_metrics_projects_done(void *data,
     } else if (result->code != NGX_QUEUES_STORE_OK) {
         ngx_queues_api_metrics_failed(api, result);
 
-    } else if (ngx_queues_api_metrics_projects(api, result->metrics)
-               != NGX_OK)
-    {
+    } else if (m->page(api, result->metrics) != NGX_OK) {
         ngx_queues_api_no_memory(api);
 
     } else {
@@ -362,31 +370,8 @@ ngx_queues_api_metrics_projects(ngx_queues_api_t *api,
 }
 
 
-static void
-ngx_queues_api_metrics_queues_done(void *data,
-    ngx_queues_store_result_t *result)
-{
-    ngx_queues_api_t *api = data;
-
-    if (api->op->request == NULL) {
-        /* who asked has gone */
-
-    } else if (result->code != NGX_QUEUES_STORE_OK) {
-        ngx_queues_api_metrics_failed(api, result);
-
-    } else if (ngx_queues_api_metrics_page(api, result->metrics) != NGX_OK) {
-        ngx_queues_api_no_memory(api);
-
-    } else {
-        ngx_queues_api_metrics_next(api);
-    }
-
-    ngx_queues_http_op_release(api->op);
-}
-
-
 static ngx_int_t
-ngx_queues_api_metrics_page(ngx_queues_api_t *api,
+ngx_queues_api_metrics_queues(ngx_queues_api_t *api,
     ngx_queues_store_metrics_t *page)
 {
     ngx_uint_t                 i;
