@@ -297,6 +297,7 @@ my @park = map { $w->park(fresh => 1) } 1 .. 6;
 ok($m->is('queues_parked_requests', 6), 'six wait');
 my ($one, $two) = $s->worker_pids;
 $s->kill_worker($one);
+$m->{client} = $s->client(key => undef);        # the other one may have been with it
 my ($left, $failed) = (0, 0);
 wait_for { ($left = $m->value('queues_parked_requests')) <= 6 && $m->look('queues_workers') == 2 };
 $failed += $_->closed(0.05) for @park;
