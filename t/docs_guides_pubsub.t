@@ -17,7 +17,7 @@ use NgxQueues::Client;
 use NgxQueues::Dns;
 use NgxQueues::Jwt;
 use NgxQueues::Process qw/slurp free_port/;
-use NgxQueues::Programs qw/done is_done busy open_up asks_again/;
+use NgxQueues::Programs qw/done is_done busy/;
 use NgxQueues::Pubsub;
 use NgxQueues::Server;
 use NgxQueues::Wait;
@@ -237,36 +237,11 @@ for my $language (@languages) {
 # who is told when to ask again: in seconds, or by a date, which is not waited for.
 # Google's client knows its own pauses alone.
 
-my (%told, @ways);
-
-for my $language (grep { $_ ne 'node' } @languages) {
-    for my $way (qw/date seconds/) {
-        my $name = "$way-$language";
-
-        push @ways, $name;
-        $p->topic($name);
-        $p->sub($name, $name);
-
-        $told{$name} = [map { $programs->start($_, $language, {
-            DONE => "$dir/$name", PUBSUB_URL => "$proxy->{url}/$way/$_-$language",
-        }, $name) } qw/publisher subscriber/];
-
-        $programs->feed($told{$name}[0], "{}\n" x 10);
-    }
-}
-
-for my $program (qw/publisher subscriber/) {
-    asks_again($proxy, s{-}{/$program-}r) for @ways;
-}
-
-open_up($proxy);
-
-for my $name (@ways) {
-    $programs->fed($told{$name}[0]);
-    $programs->ends($told{$name}[0]);
-    is_done("$dir/$name", 10);
-    $programs->ends($told{$name}[1], 'TERM', 5);
-}
+$programs->told($proxy, 'PUBSUB_URL', [qw/publisher subscriber/],
+                [grep { $_ ne 'node' } @languages], sub {
+    $p->topic($_[0]);
+    $p->sub($_[0], $_[0]);
+});
 
 $s->finish;
 done_testing;

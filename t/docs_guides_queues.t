@@ -15,7 +15,7 @@ use Test::More;
 
 use NgxQueues::Client;
 use NgxQueues::Process qw/slurp gone reap free_port/;
-use NgxQueues::Programs qw/done is_done busy open_up asks_again/;
+use NgxQueues::Programs qw/done is_done busy/;
 use NgxQueues::Push;
 use NgxQueues::Queue;
 use NgxQueues::Wait;
@@ -208,35 +208,10 @@ for my $language (@languages) {
 
 # who is told when to ask again: in seconds, or by a date, which is not waited for
 
-my (%told, @ways);
-
-for my $language (@languages) {
-    for my $way (qw/date seconds/) {
-        my $name = "$way-$language";
-
-        push @ways, $name;
-        NgxQueues::Queue->new($s, name => $name);
-
-        $told{$name} = [map { $programs->start($_, $language, {
-            DONE => "$dir/$name", QUEUES_URL => "$proxy->{url}/$way/$_-$language",
-        }, $name) } qw/producer worker/];
-
-        $programs->feed($told{$name}[0], "{}\n" x 10);
-    }
-}
-
-for my $program (qw/producer worker/) {
-    asks_again($proxy, s{-}{/$program-}r) for @ways;
-}
-
-open_up($proxy);
-
-for my $name (@ways) {
-    $programs->fed($told{$name}[0]);
-    $programs->ends($told{$name}[0]);
-    is_done("$dir/$name", 10);
-    $programs->ends($told{$name}[1], 'TERM', 5);
-}
+$programs->told($proxy, 'QUEUES_URL', [qw/producer worker/],
+                \@languages, sub {
+    NgxQueues::Queue->new($s, name => $_[0]);
+});
 
 # endpoints: TLS for them, as their readers have it
 

@@ -170,4 +170,43 @@ sub asks_again {
         or Test::More::diag("at @at");
 }
 
+# Programs that send and that receive, the roles, in these languages, each told in two
+# ways when to ask again; make has what a name needs at the broker. What is sent once
+# the proxy opens up is done.
+
+sub told {
+    my ($self, $proxy, $url, $roles, $languages, $make) = @_;
+
+    my (%told, @ways);
+
+    for my $language (@$languages) {
+        for my $way (qw/date seconds/) {
+            my $name = "$way-$language";
+
+            push @ways, $name;
+            $make->($name);
+
+            $told{$name} = [map { $self->start($_, $language, {
+                DONE => "$self->{dir}/$name",
+                $url => "$proxy->{url}/$way/$_-$language",
+            }, $name) } @$roles];
+
+            $self->feed($told{$name}[0], "{}\n" x 10);
+        }
+    }
+
+    for my $role (@$roles) {
+        asks_again($proxy, s{-}{/$role-}r) for @ways;
+    }
+
+    open_up($proxy);
+
+    for my $name (@ways) {
+        $self->fed($told{$name}[0]);
+        $self->ends($told{$name}[0]);
+        is_done("$self->{dir}/$name", 10);
+        $self->ends($told{$name}[1], 'TERM', 5);
+    }
+}
+
 1;
