@@ -149,6 +149,11 @@ sub configure {
         $queues .= 'queues_redis ' . $self->{redis}->address . ";\n"
             if $self->{redis};
 
+        # a machine that runs many tests may be slow to connect
+
+        $queues .= "queues_redis_connect_timeout 3s;\n"
+            if ($self->{http} // '') !~ /queues_redis_connect_timeout/;
+
         if (ref $self->{redis} && $self->{redis}{tls}) {
             $queues .= "queues_redis_tls on;\nqueues_redis_trusted_certificate "
                        . "$self->{redis}{tls}{ca};\n";
