@@ -3,7 +3,9 @@
 do
     local SPARSE = 32           -- segments, or 8 KiB of one, for each entry in
                                 -- the index by time
-    local BEHIND = 10           -- ms that a caller's moment may be behind
+    local BEHIND = 250          -- ms that a caller's moment may be behind, as
+                                -- those are that come in crowds
+    local BEHIND_TIMED = 10     -- where messages are held back for a time
 
 
     -- The numbers of a chunk's messages that were not pushed before; or nothing
@@ -69,15 +71,14 @@ do
 
 
     -- The moment that a lane's new messages get: the caller's where it has just
-    -- been, or what it has to be.
+    -- been, or what it has to be.  One that the lane has overtaken gets the
+    -- lane's: with a later one, those behind it would be overtaken as well.
     local function moment(t, g)
         local now, first, ms = t.c.now, max(g.lane.last, t.reg + 1), g.ms
+        local p = t.p
+        local behind = (p.delay > 0 or p.window > 0) and BEHIND_TIMED or BEHIND
 
-        if ms and ms >= first and ms <= now and ms > now - BEHIND then
-            return ms
-        end
-
-        return max(now, first)
+        return max(first, ms and ms <= now and ms > now - behind and ms or now)
     end
 
 

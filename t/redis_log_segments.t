@@ -97,10 +97,33 @@ for ([ 'too old', -10_000 ], [ 'to come', 60_000 ]) {
        'all is there');
 }
 
-$ms = now_ms() - 100;
-moment('q', 'b', [ $ms + 50, 'i  1' ]);
-cmp_ok((moment('q', 'b', [ $ms, 'j  1' ]) =~ /^(\d+)/)[0], '>=', $ms + 50,
-       'no lane goes back');
+# which those do that come in crowds, and not all in order
+
+my $crowd;
+
+for (1 .. 50) {
+    $ms = now_ms();
+    $crowd = "b$_";
+    $word = join ' ', map { moment('q', $crowd, $_) }
+        [ $ms - 20, 'i  1' ], [ $ms - 21, 'j  1' ], [ $ms - 19, 'k  1' ];
+    last if now_ms() < $ms + 200;
+}
+
+is($word, join(' ', $ms - 20, 1, $ms - 20, 2, $ms - 19, 3),
+   'no lane goes back, and none ahead of what it was given');
+is(all('q', lane => $crowd, group => 'y'), 'i==1=she j==1=she k==1=she',
+   'with all messages');
+
+# where messages are held back for a time, that is Redis' time
+
+for my $set ('delay', 'window') {
+    log_configure($set, $set => 60);
+
+    my $before = now_ms();
+
+    cmp_ok((moment($set, 'l', [ $before - 20, 'i  1' ]) =~ /^(\d+)/)[0], '>=',
+           $before, "$set: it is now");
+}
 
 my ($first) = moment('q', 'two', [ $ms = now_ms() - 10, 'i  1' ],
                      [ $ms - 1, 'j  2' ], [ $ms, 'k  3' ]) =~ /^(\d+)/;
