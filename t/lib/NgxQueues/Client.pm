@@ -117,14 +117,23 @@ sub start {
     return $h;
 }
 
+# how often the workers at a port have been told to leave
+
+my %left;
+
+sub workers_leave { $left{$_}++ for @_ }
+
 sub idle_connection {
     my ($self) = @_;
 
     while (my $h = pop @{ $self->{idle} }) {
 
-        # readable while idle: it was closed, or said what nobody asked for
+        # readable while idle: it was closed, or said what nobody asked for; one
+        # to a worker that has to leave may be closed while it is written to
 
-        if (IO::Select->new($h->{fh})->can_read(0)) {
+        if ($h->{leaves} != ($left{ $self->{port} // '' } // 0)
+            || IO::Select->new($h->{fh})->can_read(0))
+        {
             $h->close;
             next;
         }
@@ -176,6 +185,7 @@ sub connect {
     $fh->blocking(0);
 
     return bless { fh => $fh, in => '', client => $self,
+                   leaves => $left{ $self->{port} // '' } // 0,
                    timeout => NgxQueues::Wait::scaled($self->{timeout}) },
                  'NgxQueues::Client::Connection';
 }
@@ -620,8 +630,8 @@ sub complete {
         # the handle keeps its result; the socket serves another one
 
         push @{ $self->{client}{idle} },
-            bless { fh => $self->{fh}, in => '', timeout => $self->{timeout} },
-                  ref $self;
+            bless { fh => $self->{fh}, in => '', leaves => $self->{leaves},
+                    timeout => $self->{timeout} }, ref $self;
     }
 }
 

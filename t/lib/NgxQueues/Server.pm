@@ -274,7 +274,15 @@ sub worker_pids {
     } @pids;
 }
 
-sub signal { CORE::kill $_[1] => $_[0]{pid} if !gone($_[0]{pid}) }
+sub signal {
+    my ($self, $signal) = @_;
+
+    return if gone($self->{pid});
+
+    CORE::kill $signal => $self->{pid};
+    NgxQueues::Client::workers_leave(grep { defined }
+                                     @$self{qw/port tls_port h2_port/});
+}
 
 # HUP; returns when the new workers serve, and with drained => seconds when
 # the old ones are gone as well
