@@ -314,7 +314,9 @@ sub items {
     @ids = shuffle @ids if chance(0.3);
     push @ids, pick(@ids) if @ids && chance(0.05);
 
-    return map { [ $bad && chance($h->{bad}) ? pick(qw(f f f r d)) : 'c', $_,
+    my @fails = $h->{server}->blur =~ /x/ && $h->{model}->unsure($c) ? () : qw(f f f);
+
+    return map { [ $bad && chance($h->{bad}) ? pick(@fails, qw(r d)) : 'c', $_,
                    chance(0.5) ? 'went wrong' : '' ] }
            grep { !$h->{model}->ambiguous($c, $_) } @ids;
 }

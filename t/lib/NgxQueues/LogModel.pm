@@ -410,6 +410,17 @@ sub ambiguous {
     return @m > 1 && @leased != 1;
 }
 
+# whether the contract leaves open what becomes of a message that fails, so that the
+# answer alone may tell: not where what is dropped is answered like the rest
+sub unsure {
+    my ($self, $c) = @_;
+    my $q = $c->{lane}{queue};
+    my @may = keys %{ $c->{retries} };
+    my $ends = grep { $_ >= $q->{retry} } @may;
+
+    return !$q->{dlq} && $ends && $ends < @may;
+}
+
 sub same {
     my ($self, $plan, $said, $released, $blur) = @_;
 
