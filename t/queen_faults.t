@@ -13,7 +13,10 @@ use Time::HiRes 'time';
 use NgxQueues::Queen;
 use NgxQueues::Wait;
 
-my $s = NgxQueues::Queen::server(workers => 2, redis => { aof => 1 });
+# what is answered is on disk, also where it is slow
+
+my $s = NgxQueues::Queen::server(workers => 2, redis => {
+    aof => 1, config => ['--appendfsync', 'always'] });
 my $q = NgxQueues::Queen->new($s);
 my $redis = $s->redis;
 
