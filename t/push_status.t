@@ -11,13 +11,18 @@ use JSON::PP ();
 use Test::More;
 use Time::HiRes 'time';
 
+use NgxQueues::Metrics;
 use NgxQueues::Push;
 use NgxQueues::Wait;
 
 binmode Test::More->builder->$_, ':utf8'
     for qw/output failure_output todo_output/;
 
-my $p = NgxQueues::Push->new;
+my $p = NgxQueues::Push->new(locations => <<'END');
+location / { queues_api; }
+location = /metrics { queues_metrics; queues_auth off; }
+END
+my $metrics = NgxQueues::Metrics->new($p->client);
 my $s = $p->subscribe(timeoutSeconds => 20, batchSize => 3, maxConcurrency => 7,
                       queue => { visibilityTimeoutSeconds => 1 });
 my $time = qr/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/;
@@ -141,7 +146,8 @@ for my $case (@cases) {
     $s->pause;
 }
 
-# where it did not answer: no status, and a sentence
+# where it did not answer: no status, and a sentence; metrics count it by the
+# same name
 
 for my $case ([connection => { cut => 0, end => 'close' }, {}],
               [timeout => { hold => 'never' }, { timeoutSeconds => 1 }],
@@ -149,6 +155,8 @@ for my $case ([connection => { cut => 0, end => 'close' }, {}],
               [connection => {}, { port => NgxQueues::Process::free_port() }])
 {
     my ($class, $b, $o) = @$case;
+    my $counted = qq[queues_deliveries_total{api="queues",outcome="$class"}];
+    my $before = $metrics->value($counted);
 
     $p->dns->set('refused.example.com' => { A => ['10.1.2.3'] });
 
@@ -164,6 +172,7 @@ for my $case ([connection => { cut => 0, end => 'close' }, {}],
     is($e->{class}, $class, "$class: the class");
     like($e->{message}, qr/^[A-Z].{10,198}\.\z/, "$class: a sentence");
     note($e->{message});
+    cmp_ok($metrics->value($counted), '>', $before, "$class: is counted");
     is($s->status->{health}, 'failing', "$class: failing");
     $s->pause;
 }

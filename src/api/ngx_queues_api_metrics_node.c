@@ -196,15 +196,14 @@ ngx_queues_api_node_push(ngx_queues_stat_counters_t *c, int64_t *gauges,
     labels[1].name = "outcome";
 
     for (i = 0; i < NGX_QUEUES_STAT_NAPIS; i++) {
-        for (k = 0; k < NGX_QUEUES_STAT_OUTCOMES; k++) {
+        for (k = 0; k < NGX_QUEUES_STAT_NOUTCOMES; k++) {
 
             if (c->deliveries[i][k] == 0) {
                 continue;
             }
 
             labels[0].value = ngx_queues_api_node_apis[i];
-            labels[1].value.data = (u_char *) ngx_queues_stat_outcomes[k];
-            labels[1].value.len = ngx_strlen(ngx_queues_stat_outcomes[k]);
+            labels[1].value = ngx_queues_stat_outcomes[k];
 
             ngx_queues_api_sample(&s[NGX_QUEUES_API_DELIVERIES], NULL, labels,
                                   2, c->deliveries[i][k]);

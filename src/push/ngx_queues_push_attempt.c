@@ -182,7 +182,7 @@ ngx_queues_push_attempt_deadline_handler(ngx_event_t *ev)
         break;
     }
 
-    ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TIMEOUT, reason);
+    ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_TIMEOUT, reason);
 }
 
 
@@ -208,7 +208,7 @@ ngx_queues_push_attempt_abort(ngx_queues_push_attempt_t *attempt)
 
 void
 ngx_queues_push_attempt_fail(ngx_queues_push_attempt_t *a,
-    ngx_queues_push_class_e class, const char *reason)
+    ngx_queues_stat_outcome_e class, const char *reason)
 {
     a->answer.class = class;
     a->answer.reason = reason;
@@ -239,7 +239,7 @@ ngx_queues_push_attempt_lost(ngx_queues_push_attempt_t *a, const char *reason)
         return;
     }
 
-    ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION, reason);
+    ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION, reason);
 }
 
 
@@ -255,7 +255,7 @@ ngx_queues_push_attempt_answered(ngx_queues_push_attempt_t *a)
     if (ngx_queues_push_inflate(response, &a->log) != NGX_OK) {
 
         if (response->status.code < 300) {
-            ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+            ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The body of the answer is not readable.");
             return;
         }
@@ -264,7 +264,7 @@ ngx_queues_push_attempt_answered(ngx_queues_push_attempt_t *a)
         response->over = 1;
     }
 
-    a->answer.class = NGX_QUEUES_PUSH_HTTP;
+    a->answer.class = NGX_QUEUES_STAT_HTTP;
     a->answer.status = response->status.code;
     a->answer.body.data = response->body;
     a->answer.body.len = response->len;
@@ -323,7 +323,7 @@ ngx_queues_push_attempt_report(ngx_queues_push_attempt_t *a)
 
     ms = ngx_current_msec - a->started;
 
-    if (a->answer.class == NGX_QUEUES_PUSH_HTTP) {
+    if (a->answer.class == NGX_QUEUES_STAT_HTTP) {
         ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
                       "delivery to \"%V\" was answered %ui after %M ms",
                       &a->host, a->answer.status, ms);

@@ -15,31 +15,16 @@
 
 #include "../base/ngx_queues_base_endpoint.h"
 #include "../conf/ngx_queues_conf_push.h"
+#include "../stat/ngx_queues_stat_metrics.h"
 
 
 #define NGX_QUEUES_PUSH_ANSWER_MAX  65536      /* bytes of a body that are
                                                   read, decoded too */
 
 
-/*
- * As lastError.class names them; an answer of any status is "http", and what
- * could not be sent without a token "token".  Of what was never sent, as this
- * worker lacks connections or memory, nobody is told.
- */
-typedef enum {
-    NGX_QUEUES_PUSH_HTTP = 0,
-    NGX_QUEUES_PUSH_TIMEOUT,
-    NGX_QUEUES_PUSH_CONNECTION,
-    NGX_QUEUES_PUSH_REFUSED,
-    NGX_QUEUES_PUSH_TLS,
-    NGX_QUEUES_PUSH_TOKEN,
-    NGX_QUEUES_PUSH_UNSENT
-} ngx_queues_push_class_e;
-
-
 /* lives until done returns */
 typedef struct {
-    ngx_queues_push_class_e       class;
+    ngx_queues_stat_outcome_e     class;
     ngx_uint_t                    status;      /* 0: there was no answer */
     ngx_str_t                     body;        /* decoded; cut at the limit */
     ngx_uint_t                    whole;       /* the body is all of it */

@@ -151,7 +151,7 @@ struct ngx_queues_push_attempt_s {
  * the request was begun.  answered ends it by what the response holds.
  */
 void ngx_queues_push_attempt_fail(ngx_queues_push_attempt_t *a,
-    ngx_queues_push_class_e class, const char *reason);
+    ngx_queues_stat_outcome_e class, const char *reason);
 void ngx_queues_push_attempt_lost(ngx_queues_push_attempt_t *a,
     const char *reason);
 void ngx_queues_push_attempt_answered(ngx_queues_push_attempt_t *a);
@@ -177,7 +177,7 @@ void ngx_queues_push_target_cancel(ngx_queues_push_attempt_t *a);
  */
 void ngx_queues_push_connect_start(ngx_queues_push_attempt_t *a);
 void ngx_queues_push_connect_next(ngx_queues_push_attempt_t *a,
-    ngx_queues_push_class_e class, const char *reason);
+    ngx_queues_stat_outcome_e class, const char *reason);
 void ngx_queues_push_connect_limit_handler(ngx_event_t *ev);
 void ngx_queues_push_connect_close(ngx_connection_t *c);
 

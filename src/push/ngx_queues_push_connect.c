@@ -48,7 +48,7 @@ ngx_queues_push_connect_start(ngx_queues_push_attempt_t *a)
 
 void
 ngx_queues_push_connect_next(ngx_queues_push_attempt_t *a,
-    ngx_queues_push_class_e class, const char *reason)
+    ngx_queues_stat_outcome_e class, const char *reason)
 {
     if (a->limit.timer_set) {
         ngx_del_timer(&a->limit);
@@ -96,19 +96,19 @@ ngx_queues_push_connect_address(ngx_queues_push_attempt_t *a)
 
         /* IPv6, where there is none: the next address may be another kind */
 
-        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_connect_next(a, NGX_QUEUES_STAT_CONNECTION,
                                 "The node cannot connect to such addresses.");
         return;
     }
 
     if (rc == NGX_DECLINED) {
-        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_connect_next(a, NGX_QUEUES_STAT_CONNECTION,
                         ngx_queues_push_connect_refused(a, ngx_socket_errno));
         return;
     }
 
     if (rc != NGX_OK && rc != NGX_AGAIN) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_UNSENT,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_UNSENT,
                                      "No connection could be opened.");
         return;
     }
@@ -116,7 +116,7 @@ ngx_queues_push_connect_address(ngx_queues_push_attempt_t *a)
     a->connection = pc.connection;
 
     if (ngx_queues_push_connect_prepare(a, pc.connection) != NGX_OK) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_UNSENT,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_UNSENT,
                                      "No connection could be prepared.");
         return;
     }
@@ -156,7 +156,7 @@ ngx_queues_push_connect_limit(ngx_queues_push_attempt_t *a)
 void
 ngx_queues_push_connect_limit_handler(ngx_event_t *ev)
 {
-    ngx_queues_push_connect_next(ev->data, NGX_QUEUES_PUSH_CONNECTION,
+    ngx_queues_push_connect_next(ev->data, NGX_QUEUES_STAT_CONNECTION,
                             "The endpoint could not be connected to in time.");
 }
 
@@ -193,7 +193,7 @@ ngx_queues_push_connect_handler(ngx_event_t *ev)
     a = c->data;
 
     if (c->close) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The delivery was ended by a shutdown.");
         return;
     }
@@ -201,7 +201,7 @@ ngx_queues_push_connect_handler(ngx_event_t *ev)
     err = ngx_queues_net_connect_error(c);
 
     if (err) {
-        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_connect_next(a, NGX_QUEUES_STAT_CONNECTION,
                                      ngx_queues_push_connect_text(a, err));
         return;
     }
@@ -214,7 +214,7 @@ static void
 ngx_queues_push_connect_done(ngx_queues_push_attempt_t *a)
 {
     if (ngx_tcp_nodelay(a->connection) != NGX_OK) {
-        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_connect_next(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The connection to the endpoint failed.");
         return;
     }

@@ -149,11 +149,11 @@ ngx_queues_push_delivery_denied(ngx_queues_push_delivery_t *d)
         (void) ngx_snprintf(text, sizeof(text) - 1, "The URL %s.%Z",
                             d->config->wrong);
 
-        answer.class = NGX_QUEUES_PUSH_REFUSED;
+        answer.class = NGX_QUEUES_STAT_REFUSED;
         answer.reason = (const char *) text;
 
     } else {
-        answer.class = NGX_QUEUES_PUSH_TOKEN;
+        answer.class = NGX_QUEUES_STAT_TOKEN;
         answer.reason = d->denied;
     }
 
@@ -212,7 +212,7 @@ ngx_queues_push_delivery_done(void *data, ngx_queues_push_answer_t *answer)
     d->attempt = NULL;
     job = d->job;
 
-    if (answer->class == NGX_QUEUES_PUSH_UNSENT) {
+    if (answer->class == NGX_QUEUES_STAT_UNSENT) {
         ngx_queues_push_delivery_unsent(d);
         return;
     }
@@ -246,7 +246,9 @@ ngx_queues_push_delivery_count(ngx_queues_push_delivery_t *d)
 
     api = d->config->format->api;
 
-    ngx_queues_stat_add(deliveries[api][d->success ? 0 : 1 + d->class], 1);
+    ngx_queues_stat_add(deliveries[api][d->success ? NGX_QUEUES_STAT_OK
+                                                   : d->class],
+                        1);
 
     ngx_queues_stat_observe(&ngx_queues_stat_counters->delivery,
                             (uint64_t) (ngx_current_msec - d->since) * 1000);
@@ -345,7 +347,7 @@ ngx_queues_push_delivery_learn(ngx_queues_push_job_t *job,
 
     job->answers = (d->status != 0);
 
-    ngx_queues_push_job_slow(job, d->class == NGX_QUEUES_PUSH_TIMEOUT);
+    ngx_queues_push_job_slow(job, d->class == NGX_QUEUES_STAT_TIMEOUT);
 }
 
 
@@ -374,7 +376,7 @@ ngx_queues_push_delivery_log(ngx_queues_push_delivery_t *d)
                   "delivery %*s of \"%V\" of \"%V\" failed: %V %ui",
                   (size_t) NGX_QUEUES_BASE_UUID_LEN, d->uuid,
                   &d->config->name, &d->project->root,
-                  &ngx_queues_push_classes[d->class], d->status);
+                  &ngx_queues_stat_outcomes[d->class], d->status);
 }
 
 
@@ -456,7 +458,7 @@ ngx_queues_push_delivery_cut(ngx_queues_push_delivery_t *d)
 
     ngx_memzero(&answer, sizeof(ngx_queues_push_answer_t));
 
-    answer.class = NGX_QUEUES_PUSH_CONNECTION;
+    answer.class = NGX_QUEUES_STAT_CONNECTION;
     answer.reason = "The delivery was ended by a shutdown.";
 
     ngx_queues_push_delivery_done(d, &answer);

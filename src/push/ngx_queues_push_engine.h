@@ -215,7 +215,7 @@ struct ngx_queues_push_delivery_s {
     ngx_uint_t                    round;       /* of the job */
 
     /* what came of it */
-    ngx_queues_push_class_e       class;
+    ngx_queues_stat_outcome_e     class;
     ngx_uint_t                    status;
     ngx_str_t                     message;
     ngx_uint_t                    window;
@@ -558,9 +558,6 @@ ngx_int_t ngx_queues_push_pubsub_request(ngx_queues_push_delivery_t *d,
 /* What an answer means for each message, and for the status. */
 void ngx_queues_push_judge(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer);
-
-/* As lastError has it. */
-extern ngx_str_t  ngx_queues_push_classes[];
 
 
 #pragma GCC visibility pop

@@ -370,7 +370,7 @@ static ngx_uint_t
 ngx_queues_push_format_throttled(ngx_queues_push_delivery_t *d)
 {
     return d->status == 429 || d->status == 503
-           || d->class == NGX_QUEUES_PUSH_TIMEOUT;
+           || d->class == NGX_QUEUES_STAT_TIMEOUT;
 }
 
 
@@ -396,7 +396,7 @@ ngx_queues_push_format_after(ngx_queues_push_delivery_t *d,
 {
     int64_t  now, seconds;
 
-    if (answer->class != NGX_QUEUES_PUSH_HTTP
+    if (answer->class != NGX_QUEUES_STAT_HTTP
         || !d->throttled
         || answer->retry_after.len == 0)
     {

@@ -14,16 +14,6 @@ static u_char *ngx_queues_push_judge_clean(u_char *p, ngx_str_t *text,
 static ngx_uint_t ngx_queues_push_judge_control(u_char *s, size_t len);
 
 
-ngx_str_t  ngx_queues_push_classes[] = {
-    ngx_string("http"),
-    ngx_string("timeout"),
-    ngx_string("connection"),
-    ngx_string("refused"),
-    ngx_string("tls"),
-    ngx_string("token")
-};
-
-
 void
 ngx_queues_push_judge(ngx_queues_push_delivery_t *d,
     ngx_queues_push_answer_t *answer)
@@ -32,7 +22,7 @@ ngx_queues_push_judge(ngx_queues_push_delivery_t *d,
 
     d->class = answer->class;
 
-    if (answer->class == NGX_QUEUES_PUSH_HTTP) {
+    if (answer->class == NGX_QUEUES_STAT_HTTP) {
         d->status = answer->status;
         d->success = (answer->status >= 200 && answer->status < 300);
     }
@@ -129,7 +119,7 @@ ngx_queues_push_judge_text(ngx_queues_push_delivery_t *d,
 
     d->message.data = d->text;
 
-    if (answer->class == NGX_QUEUES_PUSH_HTTP) {
+    if (answer->class == NGX_QUEUES_STAT_HTTP) {
         p = ngx_sprintf(d->text, "The endpoint answered %ui.",
                         answer->status);
 

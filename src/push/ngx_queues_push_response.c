@@ -83,7 +83,7 @@ ngx_queues_push_response_handler(ngx_event_t *rev)
     a = c->data;
 
     if (c->close) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The delivery was ended by a shutdown.");
         return;
     }
@@ -111,7 +111,7 @@ ngx_queues_push_response_read(ngx_queues_push_attempt_t *a)
         response->buf = ngx_create_temp_buf(a->pool,
                                             NGX_QUEUES_PUSH_HEAD_MAX);
         if (response->buf == NULL) {
-            ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+            ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                          "The answer could not be read.");
             return;
         }
@@ -159,7 +159,7 @@ ngx_queues_push_response_read(ngx_queues_push_attempt_t *a)
     }
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The connection could not be watched.");
     }
 }
@@ -177,7 +177,7 @@ ngx_queues_push_response_failed(ngx_queues_push_attempt_t *a)
         reason = ngx_queues_push_tls_alert(a);
 
         if (reason) {
-            ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS, reason);
+            ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_TLS, reason);
             return;
         }
     }
@@ -233,7 +233,7 @@ ngx_queues_push_response_cut(ngx_queues_push_attempt_t *a, const char *reason)
         return;
     }
 
-    ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION, reason);
+    ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION, reason);
 }
 
 

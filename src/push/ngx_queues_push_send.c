@@ -34,7 +34,7 @@ ngx_queues_push_send_start(ngx_queues_push_attempt_t *a)
     if (ngx_queues_push_send_head(a) != NGX_OK
         || ngx_queues_push_response_start(a) != NGX_OK)
     {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The request could not be prepared.");
         return;
     }
@@ -128,7 +128,7 @@ ngx_queues_push_send_handler(ngx_event_t *wev)
     a = c->data;
 
     if (c->close) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The delivery was ended by a shutdown.");
         return;
     }
@@ -168,7 +168,7 @@ ngx_queues_push_send(ngx_queues_push_attempt_t *a)
     }
 
     if (ngx_handle_write_event(c->write, 0) != NGX_OK) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The connection could not be watched.");
     }
 }

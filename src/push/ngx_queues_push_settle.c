@@ -102,7 +102,7 @@ ngx_queues_push_settle_fill(ngx_queues_push_delivery_t *d,
     s->settle.token = d->token;
     s->settle.undo = d->undo;
     s->settle.success = d->success;
-    s->settle.class = ngx_queues_push_classes[d->class];
+    s->settle.class = ngx_queues_stat_outcomes[d->class];
     s->settle.status = d->status;
     s->settle.message = d->message;
     s->settle.window = d->window;

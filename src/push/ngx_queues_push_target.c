@@ -44,7 +44,7 @@ ngx_queues_push_target_start(ngx_queues_push_attempt_t *a)
                          : NGX_NO_RESOLVER;
 
     if (ctx == NULL || ctx == NGX_NO_RESOLVER) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                             "The endpoint's name could not be looked up.");
         return;
     }
@@ -61,7 +61,7 @@ ngx_queues_push_target_start(ngx_queues_push_attempt_t *a)
 
     if (ngx_resolve_name(ctx) != NGX_OK) {
         a->ctx = NULL;
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                             "The endpoint's name could not be looked up.");
     }
 }
@@ -161,7 +161,7 @@ ngx_queues_push_target_handler(ngx_resolver_ctx_t *ctx)
 
     if (ctx->state || ctx->naddrs == 0) {
         rc = NGX_ERROR;
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
             ngx_queues_push_attempt_text(a,
                                   "The endpoint's name could not be resolved",
                                   ngx_resolver_strerror(ctx->state)));
@@ -192,7 +192,7 @@ ngx_queues_push_target_copy(ngx_queues_push_attempt_t *a,
 
     for (i = 0; i < naddrs; i++) {
         if (!ngx_queues_push_target_permitted(addrs[i].sockaddr, rules)) {
-            ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_REFUSED,
+            ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_REFUSED,
                 a->request.endpoint->naddress
                 ? "The endpoint's address is not public."
                 : "The endpoint's name resolves to an address that is "
@@ -223,7 +223,7 @@ ngx_queues_push_target_copy(ngx_queues_push_attempt_t *a,
 
 failed:
 
-    ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+    ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                  ngx_queues_push_target_memory);
     return NGX_ERROR;
 }

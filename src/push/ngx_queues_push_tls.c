@@ -99,7 +99,7 @@ ngx_queues_push_tls_handler(ngx_event_t *ev)
     a = c->data;
 
     if (c->close) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_CONNECTION,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_CONNECTION,
                                      "The delivery was ended by a shutdown.");
         return;
     }
@@ -117,7 +117,7 @@ ngx_queues_push_tls_handler(ngx_event_t *ev)
     }
 
     if (c->ssl == NULL && ngx_queues_push_tls_create(a) != NGX_OK) {
-        ngx_queues_push_attempt_fail(a, NGX_QUEUES_PUSH_TLS,
+        ngx_queues_push_attempt_fail(a, NGX_QUEUES_STAT_TLS,
                                      "TLS could not be prepared.");
         return;
     }
@@ -220,14 +220,14 @@ ngx_queues_push_tls_handshake(ngx_queues_push_attempt_t *a)
                      : "The endpoint broke off the TLS handshake.";
         }
 
-        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_TLS, reason);
+        ngx_queues_push_connect_next(a, NGX_QUEUES_STAT_TLS, reason);
         return;
     }
 
     reason = ngx_queues_push_tls_verify(a);
 
     if (reason) {
-        ngx_queues_push_connect_next(a, NGX_QUEUES_PUSH_TLS, reason);
+        ngx_queues_push_connect_next(a, NGX_QUEUES_STAT_TLS, reason);
         return;
     }
 

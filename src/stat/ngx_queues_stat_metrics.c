@@ -23,8 +23,14 @@ const uint64_t  ngx_queues_stat_bounds[NGX_QUEUES_STAT_BOUNDS] = {
 };
 
 
-const char *const  ngx_queues_stat_outcomes[NGX_QUEUES_STAT_OUTCOMES] = {
-    "ok", "http", "timeout", "connection", "refused", "tls", "token"
+ngx_str_t  ngx_queues_stat_outcomes[NGX_QUEUES_STAT_NOUTCOMES] = {
+    [NGX_QUEUES_STAT_OK] = ngx_string("ok"),
+    [NGX_QUEUES_STAT_HTTP] = ngx_string("http"),
+    [NGX_QUEUES_STAT_TIMEOUT] = ngx_string("timeout"),
+    [NGX_QUEUES_STAT_CONNECTION] = ngx_string("connection"),
+    [NGX_QUEUES_STAT_REFUSED] = ngx_string("refused"),
+    [NGX_QUEUES_STAT_TLS] = ngx_string("tls"),
+    [NGX_QUEUES_STAT_TOKEN] = ngx_string("token")
 };
 
 

@@ -45,8 +45,25 @@ typedef enum {
 } ngx_queues_stat_gauge_e;
 
 
-#define NGX_QUEUES_STAT_OUTCOMES  7      /* of deliveries: ok, the classes of
-                                            failures */
+/*
+ * What comes of deliveries: "ok", or the class of the failure, as lastError has
+ * it.  An answer of any other status is "http", and what could not be sent
+ * without a token "token".  Of what was never sent, as this worker lacks
+ * connections or memory, nobody is told.
+ */
+typedef enum {
+    NGX_QUEUES_STAT_OK = 0,
+    NGX_QUEUES_STAT_HTTP,
+    NGX_QUEUES_STAT_TIMEOUT,
+    NGX_QUEUES_STAT_CONNECTION,
+    NGX_QUEUES_STAT_REFUSED,
+    NGX_QUEUES_STAT_TLS,
+    NGX_QUEUES_STAT_TOKEN,
+    NGX_QUEUES_STAT_NOUTCOMES,
+    NGX_QUEUES_STAT_UNSENT = NGX_QUEUES_STAT_NOUTCOMES
+} ngx_queues_stat_outcome_e;
+
+
 #define NGX_QUEUES_STAT_STATUSES  20     /* the last one is all others */
 #define NGX_QUEUES_STAT_BOUNDS    18     /* of histograms */
 
@@ -68,7 +85,7 @@ typedef struct {
     ngx_atomic_t                  messages[NGX_QUEUES_STAT_NMOVES]
                                           [NGX_QUEUES_STAT_NAPIS];
     ngx_atomic_t                  deliveries[NGX_QUEUES_STAT_NAPIS]
-                                            [NGX_QUEUES_STAT_OUTCOMES];
+                                            [NGX_QUEUES_STAT_NOUTCOMES];
     ngx_atomic_t                  reconnects;
     ngx_atomic_t                  overdue;
 
@@ -97,8 +114,8 @@ extern ngx_queues_stat_worker_t    *ngx_queues_stat_worker;
 /* us */
 extern const uint64_t  ngx_queues_stat_bounds[NGX_QUEUES_STAT_BOUNDS];
 
-/* what came of deliveries; as src/push has the classes */
-extern const char *const  ngx_queues_stat_outcomes[NGX_QUEUES_STAT_OUTCOMES];
+/* by the outcome */
+extern ngx_str_t  ngx_queues_stat_outcomes[NGX_QUEUES_STAT_NOUTCOMES];
 
 /* status codes, but for the last one */
 extern const ngx_uint_t  ngx_queues_stat_statuses[NGX_QUEUES_STAT_STATUSES];
