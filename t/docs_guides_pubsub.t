@@ -11,12 +11,14 @@ use strict;
 use warnings;
 
 use IO::Socket::INET;
+use List::Util 'sum';
 use Test::More;
 
 use NgxQueues::Client;
 use NgxQueues::Dns;
 use NgxQueues::Jwt;
-use NgxQueues::Process qw/slurp free_port/;
+use NgxQueues::Metrics;
+use NgxQueues::Process qw/slurp gone reap free_port/;
 use NgxQueues::Programs qw/done is_done busy/;
 use NgxQueues::Pubsub;
 use NgxQueues::Server;
@@ -25,14 +27,36 @@ use NgxQueues::Wait;
 my @languages = @NgxQueues::Programs::languages;
 my ($rsa, $other) = map { NgxQueues::Jwt->rsa } 1, 2;
 my $dns = NgxQueues::Dns->new('*' => { A => ['127.0.0.1'] });
-my $proxy = busy(free_port());
+my ($half, $proxy) = (free_port(), busy(free_port()));
+
+# one that moves the deadlines of a subscription once, and refuses to do so again
+
+my $refusing = <<"END";
+limit_req_zone \$uri zone=half:1m rate=1r/m;
+server {
+    listen 127.0.0.1:$half;
+    location / { proxy_pass http://127.0.0.1:%%PORT%%; }
+    location ~ :modifyAckDeadline\$ {
+        limit_req zone=half;
+        limit_req_status 403;
+        error_page 403 /refused;
+        proxy_pass http://127.0.0.1:%%PORT%%;
+    }
+    location = /refused {
+        default_type application/json;
+        return 403 '{"error":{"code":403,"message":"403","status":"PERMISSION_DENIED"}}';
+    }
+}
+END
+
 my $s = NgxQueues::Server->new(workers => 2, redis => { aof => 1 },
-    http => $proxy->{directives}
+    http => $proxy->{directives} . $refusing
         . 'queues_push_allow_localhost on; resolver ' . $dns->address . ';'
         . 'queues_oidc_issuer http://127.0.0.1:%%PORT%%;'
         . 'queues_oidc_key ' . $rsa->private . ';',
     locations => 'location /v1/projects/ { queues_pubsub_api acme; }'
-        . 'location /.well-known/ { queues_oidc_discovery; }');
+        . 'location /.well-known/ { queues_oidc_discovery; }'
+        . 'location = /metrics { queues_metrics; }');
 my $p = NgxQueues::Pubsub->new($s);
 my $programs = NgxQueues::Programs->new('pubsub', {
     PUBSUB_URL => $s->url, PROJECT_ID => 'shop', API_KEY => $s->key, DEADLINE => 2,
@@ -233,6 +257,43 @@ for my $language (@languages) {
     ok(wait_for(sub { works($language, $since) }, 10), "$language: it works");
     $programs->ends($subscriber{$language}, 'TERM', 10);
     is(scalar(done("$dir/$language")), 48, "$language: what it had in hand is done");
+}
+
+# what failed cannot be released: what a subscriber has done before is acknowledged all
+# the same.  With a deadline that it does not move meanwhile, the release is what is
+# refused first.
+
+my $metrics = NgxQueues::Metrics->new($s->client);
+my %half;
+
+sub left {
+    my ($sub) = @_;
+
+    return sum($metrics->scrape
+        =~ /^queues_queue_messages\{[^}]*queue="gcp\.sub\.$sub"[^}]*\} (\d+)$/mg);
+}
+
+for my $language (@languages) {
+    my $name = "half-$language";
+
+    $p->topic($name);
+    $p->sub($name, $name);
+    $p->publish($name, '{"orderId": 1}', 'no JSON');
+    $half{$language} = $programs->start('subscriber', $language,
+        { PUBSUB_URL => "http://127.0.0.1:$half", DONE => "$dir/$name",
+          DEADLINE => 30 }, $name);
+}
+
+for my $language (@languages) {
+    my $run = $half{$language};
+
+    ok(wait_for(sub { $programs->out($run) =~ /403/ }, 15),
+       "$language: a release is refused") or diag($programs->out($run));
+    kill TERM => $run->{pid} if !gone($run->{pid});
+    ok(defined reap($run->{pid}, 10), 'and the subscriber ends')
+        or diag($programs->out($run));
+    is(scalar(done("$dir/half-$language")), 1, 'what it has done');
+    ok(wait_for(sub { left("half-$language") == 1 }, 10), 'is acknowledged');
 }
 
 # who is told when to ask again: in seconds, or by a date, which is not waited for.

@@ -183,6 +183,16 @@ func (u *unfinished) keep(ended chan struct{}) {
 	}
 }
 
+// What is not acknowledged comes again.
+func acknowledge(handled []string) {
+	if len(handled) == 0 {
+		return
+	}
+	if err := finish("acknowledge", object{"ackIds": handled}); err != nil {
+		log.Print(err)
+	}
+}
+
 func handleAll(stop context.Context, l *ledger, all []received) error {
 	open := &unfinished{ackIDs: map[string]bool{}}
 	for _, one := range all {
@@ -194,6 +204,8 @@ func handleAll(stop context.Context, l *ledger, all []received) error {
 	defer close(ended)
 
 	handled := []string{}
+	// also where a release failed
+	defer func() { acknowledge(handled) }()
 	failed := map[string]bool{} // ordering keys, of which what follows waits
 	for _, one := range all {
 		m := one.Message
@@ -211,10 +223,7 @@ func handleAll(stop context.Context, l *ledger, all []received) error {
 			return err
 		}
 	}
-	if len(handled) == 0 {
-		return nil
-	}
-	return finish("acknowledge", object{"ackIds": handled})
+	return nil
 }
 
 func main() {
@@ -235,7 +244,7 @@ func main() {
 			log.Fatal(err)
 		}
 		if err := handleAll(stop, l, answer.ReceivedMessages); err != nil {
-			log.Print(err) // what is not acknowledged comes again
+			log.Print(err) // what was not released comes again, later
 		}
 	}
 }

@@ -74,10 +74,13 @@ async function handleAll(received) {
       await extend([ackId], 0) // it comes again
     }
   } finally {
-    clearInterval(timer) // also where that failed: what is not acknowledged comes again
+    clearInterval(timer)
+    await acknowledge(handled) // also where a release failed
   }
-  if (handled.length > 0) await subscriber.acknowledge({ subscription, ackIds: handled })
 }
+
+const acknowledge = (ackIds) =>
+  ackIds.length > 0 && subscriber.acknowledge({ subscription, ackIds })
 
 const transient = [4, 8, 14] // DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE
 

@@ -102,22 +102,24 @@ def handle_all(received):
     keeper = threading.Thread(target=keep, args=(unfinished, ended), daemon=True)
     keeper.start()
     handled, failed = [], set()                # ordering keys, of which what follows waits
-    for one in received:
-        message, key = one["message"], one["message"].get("orderingKey", one["ackId"])
-        if not stopping and key not in failed:
-            try:
-                handle(message)
-                handled.append(one["ackId"])
-                continue
-            except Exception as error:
-                print(message["messageId"], error, file=sys.stderr)
-                failed.add(key)
-        del unfinished[one["ackId"]]
-        extend([one["ackId"]], 0)                                      # it comes again
-    ended.set()
-    keeper.join()
-    if handled:
-        post("acknowledge", {"ackIds": handled})
+    try:
+        for one in received:
+            message, key = one["message"], one["message"].get("orderingKey", one["ackId"])
+            if not stopping and key not in failed:
+                try:
+                    handle(message)
+                    handled.append(one["ackId"])
+                    continue
+                except Exception as error:
+                    print(message["messageId"], error, file=sys.stderr)
+                    failed.add(key)
+            del unfinished[one["ackId"]]
+            extend([one["ackId"]], 0)                                  # it comes again
+    finally:
+        ended.set()
+        keeper.join()
+        if handled:
+            post("acknowledge", {"ackIds": handled})           # also where a release failed
 
 
 try:
