@@ -154,10 +154,6 @@ typedef struct {
     /* headers of an error of nginx itself; may be NULL */
     ngx_int_t                   (*headers)(ngx_http_request_t *r);
 
-    /* counts an answer; may be NULL */
-    void                        (*count)(ngx_queues_api_t *api,
-                                         ngx_uint_t status);
-
     ngx_uint_t                    loose;       /* as of credentials, see
                                                   ngx_queues_auth_bearer() */
     ngx_str_t                     charset;     /* of answers; may be empty */

@@ -226,10 +226,6 @@ ngx_queues_api_answer(ngx_queues_api_t *api, ngx_uint_t status, u_char *start,
         r->headers_out.charset = api->surface->charset;
     }
 
-    if (api->surface->count) {
-        api->surface->count(api, status);
-    }
-
     ngx_queues_http_answer(api->op, status, &body);
 }
 

@@ -46,7 +46,6 @@ const ngx_queues_api_surface_t  ngx_queues_api_health_surface = {
     ngx_queues_api_health_names,
     ngx_queues_api_queues_error,
     NULL,
-    NULL,
     0,
     ngx_null_string,
     1,

@@ -98,7 +98,6 @@ const ngx_queues_api_surface_t  ngx_queues_api_metrics_surface = {
     ngx_queues_api_metrics_names,
     ngx_queues_api_queues_error,
     NULL,
-    NULL,
     0,
     ngx_null_string,
     1,
@@ -154,7 +153,8 @@ ngx_queues_api_metrics(ngx_queues_api_t *api)
     m->since = ngx_current_msec;
 
     for (i = 0; i < NGX_QUEUES_API_NFAMILIES; i++) {
-        ngx_queues_api_samples_init(&m->samples[i], api->op->request->pool, i);
+        ngx_queues_api_samples_init(&m->samples[i], api->op->request->pool,
+                                    &ngx_queues_api_families[i]);
     }
 
     if (qlcf->metrics->projects.nelts == 0) {
@@ -489,15 +489,9 @@ ngx_queues_api_metrics_copy(ngx_queues_api_t *api, ngx_str_t *to,
 static void
 ngx_queues_api_metrics_answer(ngx_queues_api_t *api, ngx_uint_t redis)
 {
-    off_t                      size;
-    ngx_uint_t                 i, n;
-    ngx_chain_t               *out, **last, *cl;
     ngx_queues_api_metrics_t  *m;
 
     m = api->data;
-    out = NULL;
-    last = &out;
-    size = 0;
 
     ngx_queues_api_metrics_node(api, m->samples, redis);
 
@@ -508,32 +502,8 @@ ngx_queues_api_metrics_answer(ngx_queues_api_t *api, ngx_uint_t redis)
                               NULL, 0, m->out);
     }
 
-    n = redis ? NGX_QUEUES_API_NFAMILIES : NGX_QUEUES_API_STORE_FIRST;
-
-    for (i = 0; i < n; i++) {
-
-        if (m->samples[i].failed) {
-            ngx_queues_api_no_memory(api);
-            return;
-        }
-
-        for (cl = m->samples[i].out; cl; cl = cl->next) {
-            size += ngx_buf_size(cl->buf);
-        }
-
-        if (m->samples[i].out) {
-            *last = m->samples[i].out;
-            last = m->samples[i].last;
-        }
-    }
-
-    for (cl = out; cl->next; cl = cl->next) {
-        /* void */
-    }
-
-    cl->buf->last_buf = 1;
-
-    ngx_str_set(&api->op->type, "text/plain; version=0.0.4; charset=utf-8");
-
-    ngx_queues_http_answer_chain(api->op, NGX_HTTP_OK, out, size);
+    ngx_queues_api_samples_answer(api, m->samples,
+                                  redis ? NGX_QUEUES_API_NFAMILIES
+                                        : NGX_QUEUES_API_STORE_FIRST,
+                              "text/plain; version=0.0.4; charset=utf-8");
 }

@@ -1,14 +1,13 @@
 
 /*
- * What queues_metrics answers, and how it is written.  For src/api only.
+ * What queues_metrics answers.  For src/api only.
  */
 
 #ifndef _NGX_QUEUES_API_METRICS_H_INCLUDED_
 #define _NGX_QUEUES_API_METRICS_H_INCLUDED_
 
 
-#include "ngx_queues_api.h"
-#include "../stat/ngx_queues_stat_metrics.h"
+#include "ngx_queues_api_samples.h"
 #include "../store/ngx_queues_store_metrics.h"
 
 
@@ -52,34 +51,8 @@ typedef enum {
 } ngx_queues_api_family_e;
 
 
-typedef struct {
-    ngx_str_t                     name;
-    ngx_str_t                     type;
-    ngx_str_t                     help;
-} ngx_queues_api_family_t;
-
-
-typedef struct {
-    const char                   *name;
-    ngx_str_t                     value;
-} ngx_queues_api_label_t;
-
-
 /* "organization" and "project" */
 typedef ngx_queues_api_label_t  ngx_queues_api_names_t[2];
-
-
-/* the text of one family, as it grows; its samples must not be among those of
- * another */
-typedef struct {
-    ngx_pool_t                   *pool;
-    const ngx_queues_api_family_t  *family;
-    ngx_chain_t                  *out;
-    ngx_chain_t                 **last;
-    ngx_buf_t                    *buf;
-    ngx_uint_t                    failed;      /* unsigned  failed:1; no memory
-                                                  was left */
-} ngx_queues_api_samples_t;
 
 
 typedef struct {
@@ -101,19 +74,6 @@ extern const ngx_queues_api_family_t
 /* The operation of a number; NULL: there are no more. */
 const ngx_queues_api_operation_t *ngx_queues_api_operation(ngx_uint_t n);
 
-
-/* _text.c */
-void ngx_queues_api_samples_init(ngx_queues_api_samples_t *s,
-    ngx_pool_t *pool, ngx_queues_api_family_e family);
-
-/* A sample; suffix, of the name, is NULL but for histograms. */
-void ngx_queues_api_sample(ngx_queues_api_samples_t *s, const char *suffix,
-    ngx_queues_api_label_t *labels, ngx_uint_t nlabels, int64_t value);
-
-/* A histogram, if it has counted anything: its bounds from one to another. */
-void ngx_queues_api_sample_histogram(ngx_queues_api_samples_t *s,
-    ngx_queues_stat_histogram_t *h, ngx_uint_t from, ngx_uint_t to,
-    ngx_queues_api_label_t *label);
 
 /* _store.c: what the store tells of a project, and of a queue */
 void ngx_queues_api_metrics_project(ngx_queues_api_samples_t *samples,

@@ -160,6 +160,7 @@ static void
 ngx_queues_api_node_messages(ngx_queues_stat_counters_t *c,
     ngx_queues_api_samples_t *s)
 {
+    uint64_t                n;
     ngx_uint_t              i, k;
     ngx_queues_api_label_t  label;
 
@@ -174,11 +175,16 @@ ngx_queues_api_node_messages(ngx_queues_stat_counters_t *c,
     for (i = 0; i < NGX_QUEUES_STAT_NMOVES; i++) {
         for (k = 0; k < NGX_QUEUES_STAT_NAPIS; k++) {
 
-            if (c->messages[i][k]) {
+            n = c->messages[i][k];
+
+            if (k == NGX_QUEUES_STAT_QUEEN) {
+                n += c->transacted[i];
+            }
+
+            if (n) {
                 label.value = ngx_queues_api_node_apis[k];
 
-                ngx_queues_api_sample(&s[families[i]], NULL, &label, 1,
-                                      c->messages[i][k]);
+                ngx_queues_api_sample(&s[families[i]], NULL, &label, 1, n);
             }
         }
     }

@@ -56,7 +56,6 @@ const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface = {
     ngx_queues_api_oidc_names,
     ngx_queues_api_queues_error,
     NULL,
-    NULL,
     0,
     ngx_null_string,
     2,

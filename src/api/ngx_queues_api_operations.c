@@ -234,23 +234,28 @@ ngx_queues_api_over(ngx_queues_http_op_t *op, ngx_uint_t status)
 {
     ngx_queues_api_t *api = op->data;
 
-    uint64_t                     us;
-    ngx_uint_t                   n;
-    ngx_queues_api_operation_t  *o;
+    uint64_t                      us;
+    ngx_uint_t                    n;
+    ngx_queues_api_operation_t   *o;
+    ngx_queues_stat_counters_t   *c;
 
     o = ngx_queues_api_operation_of(api);
     n = o - ngx_queues_api_operation_table;
 
+    c = ngx_queues_stat_counters;
     us = ngx_queues_stat_now() - api->since;
 
-    ngx_queues_stat_request(n, status);
+    ngx_queues_stat_request(c->operations[n].statuses, status);
+
+    if (api->route == NULL && api->surface == &ngx_queues_api_queen_surface) {
+        ngx_queues_stat_request(c->unrouted, status);
+    }
 
     if (op->parked && o->wait >= 0) {
-        ngx_queues_stat_observe(&ngx_queues_stat_counters->waits[o->wait], us);
+        ngx_queues_stat_observe(&c->waits[o->wait], us);
 
     } else {
-        ngx_queues_stat_observe(&ngx_queues_stat_counters->operations[n].time,
-                                us);
+        ngx_queues_stat_observe(&c->operations[n].time, us);
     }
 
     if (o->api != NGX_QUEUES_STAT_NAPIS && op->note->messages > 0
@@ -266,5 +271,6 @@ ngx_queues_api_over(ngx_queues_http_op_t *op, ngx_uint_t status)
 void
 ngx_queues_api_over_nginx(ngx_uint_t status)
 {
-    ngx_queues_stat_request(0, status);
+    ngx_queues_stat_request(ngx_queues_stat_counters->operations[0].statuses,
+                            status);
 }

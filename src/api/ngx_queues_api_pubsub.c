@@ -74,7 +74,6 @@ const ngx_queues_api_surface_t  ngx_queues_api_pubsub_surface = {
     ngx_queues_api_pubsub_names,
     ngx_queues_api_pubsub_error,
     NULL,
-    NULL,
     0,
     ngx_string("UTF-8"),
     0,

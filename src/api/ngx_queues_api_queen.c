@@ -69,7 +69,6 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
     ngx_queues_api_queen_names,
     ngx_queues_api_queen_error,
     NULL,
-    ngx_queues_api_queen_count_answer,
     1,
     ngx_null_string,
     0,

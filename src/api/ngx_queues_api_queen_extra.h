@@ -115,10 +115,6 @@ void ngx_queues_api_queen_state(ngx_queues_api_queen_state_t *state,
 void ngx_queues_api_queen_mode(ngx_queues_api_queen_out_t *out,
     ngx_uint_t queue_mode, uint64_t groups);
 
-/* Counts an answer for the metrics. */
-void ngx_queues_api_queen_count_answer(ngx_queues_api_t *api,
-    ngx_uint_t status);
-
 /* ms since 1970, by the worker's clock. */
 uint64_t ngx_queues_api_queen_now(void);
 

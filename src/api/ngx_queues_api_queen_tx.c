@@ -232,11 +232,9 @@ ngx_queues_api_queen_tx_answer(ngx_queues_api_t *api)
 
     api->op->note->messages = ctx->nsteps;
 
-    ngx_queues_stat_add(messages[NGX_QUEUES_STAT_SENT][NGX_QUEUES_STAT_QUEEN],
+    ngx_queues_stat_add(transacted[NGX_QUEUES_STAT_SENT],
                         ctx->nsteps - nacks);
-    ngx_queues_stat_add(messages[NGX_QUEUES_STAT_ACKNOWLEDGED]
-                                [NGX_QUEUES_STAT_QUEEN],
-                        nacks);
+    ngx_queues_stat_add(transacted[NGX_QUEUES_STAT_ACKNOWLEDGED], nacks);
 
     ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
 }

@@ -28,7 +28,6 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
     ngx_queues_api_queues_names,
     ngx_queues_api_queues_error,
     ngx_queues_api_queues_headers,
-    NULL,
     0,
     ngx_null_string,
     0,

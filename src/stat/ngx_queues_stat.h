@@ -18,28 +18,6 @@ typedef enum {
 } ngx_queues_stat_rate_e;
 
 
-/* what calls of the Queen API are counted as */
-typedef enum {
-    NGX_QUEUES_STAT_PUSH = 0,
-    NGX_QUEUES_STAT_POP,
-    NGX_QUEUES_STAT_ACK,
-    NGX_QUEUES_STAT_TRANSACTION,
-    NGX_QUEUES_STAT_OTHER,
-    NGX_QUEUES_STAT_NCALLS
-} ngx_queues_stat_call_e;
-
-
-#define NGX_QUEUES_STAT_CLASSES  3    /* of status codes: 2xx, 4xx, 5xx */
-
-
-typedef struct {
-    ngx_atomic_t                  requests[NGX_QUEUES_STAT_NCALLS]
-                                          [NGX_QUEUES_STAT_CLASSES];
-    ngx_atomic_t                  messages[NGX_QUEUES_STAT_NCALLS];
-    ngx_atomic_t                  since;      /* seconds */
-} ngx_queues_stat_counts_t;
-
-
 typedef struct {
     ngx_queues_conf_rate_t       *rate;
     uint64_t                      key;
@@ -92,13 +70,6 @@ ngx_uint_t ngx_queues_stat_rate_take(ngx_queues_conf_main_t *qmcf,
  */
 void ngx_queues_stat_rate_learn(ngx_queues_conf_main_t *qmcf,
     ngx_queues_conf_rate_t *rate, uint64_t spelling, uint64_t key);
-
-/* Counts an answered call, with so many messages in it. */
-void ngx_queues_stat_count(ngx_queues_conf_main_t *qmcf,
-    ngx_queues_stat_call_e call, ngx_uint_t status, ngx_uint_t messages);
-
-/* What was counted so far. */
-ngx_queues_stat_counts_t *ngx_queues_stat_counts(ngx_queues_conf_main_t *qmcf);
 
 
 #pragma GCC visibility pop

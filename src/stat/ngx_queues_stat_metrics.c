@@ -155,7 +155,7 @@ ngx_queues_stat_observe(ngx_queues_stat_histogram_t *h, uint64_t us)
 
 
 void
-ngx_queues_stat_request(ngx_uint_t operation, ngx_uint_t status)
+ngx_queues_stat_request(ngx_atomic_t *statuses, ngx_uint_t status)
 {
     ngx_uint_t  i;
 
@@ -165,7 +165,18 @@ ngx_queues_stat_request(ngx_uint_t operation, ngx_uint_t status)
         }
     }
 
-    ngx_queues_stat_add(operations[operation].statuses[i], 1);
+    (void) ngx_atomic_fetch_add(&statuses[i], 1);
+}
+
+
+time_t
+ngx_queues_stat_since(ngx_queues_conf_main_t *qmcf)
+{
+    ngx_queues_stat_zone_t  *z;
+
+    z = qmcf->zone;
+
+    return z->since;
 }
 
 

@@ -84,6 +84,13 @@ typedef struct {
 typedef struct {
     ngx_atomic_t                  messages[NGX_QUEUES_STAT_NMOVES]
                                           [NGX_QUEUES_STAT_NAPIS];
+
+    /* of the Queen API: messages within transactions, which are not among those
+     * before, and calls at no route, which are among those of "unknown", too */
+
+    ngx_atomic_t                  transacted[NGX_QUEUES_STAT_NMOVES];
+    ngx_atomic_t                  unrouted[NGX_QUEUES_STAT_STATUSES];
+
     ngx_atomic_t                  deliveries[NGX_QUEUES_STAT_NAPIS]
                                             [NGX_QUEUES_STAT_NOUTCOMES];
     ngx_atomic_t                  reconnects;
@@ -132,8 +139,11 @@ uint64_t ngx_queues_stat_now(void);
 
 void ngx_queues_stat_observe(ngx_queues_stat_histogram_t *h, uint64_t us);
 
-/* Counts a request, an index of operations, that was answered with status. */
-void ngx_queues_stat_request(ngx_uint_t operation, ngx_uint_t status);
+/* Counts a request that has ended with status. */
+void ngx_queues_stat_request(ngx_atomic_t *statuses, ngx_uint_t status);
+
+/* Since when is counted. */
+time_t ngx_queues_stat_since(ngx_queues_conf_main_t *qmcf);
 
 
 /* The sum of all copies, in memory of the pool; NULL when out of memory. */

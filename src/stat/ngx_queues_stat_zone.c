@@ -70,7 +70,7 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
     }
 
     z->layout = NGX_QUEUES_STAT_LAYOUT;
-    z->counts.since = ngx_time();
+    z->since = ngx_time();
 
     shpool->data = z;
     qmcf->zone = z;

@@ -12,7 +12,7 @@
 
 
 /* to be increased with every change of what follows */
-#define NGX_QUEUES_STAT_LAYOUT        4
+#define NGX_QUEUES_STAT_LAYOUT        5
 
 #define NGX_QUEUES_STAT_ADDRESS_SIZE  16
 #define NGX_QUEUES_STAT_SETS          2048
@@ -56,7 +56,7 @@ typedef struct {
     ngx_queues_stat_slot_t       *slots;      /* sets of RATE_WAYS */
     ngx_uint_t                    nsets;
 
-    ngx_queues_stat_counts_t      counts;
+    time_t                        since;      /* is counted */
 
     u_char                       *copies;     /* of counters */
     ngx_uint_t                    ncopies;
