@@ -34,7 +34,7 @@ use constant {
 sub new {
     my ($class, %options) = @_;
 
-    my $self = bless { step => 0, %options }, $class;
+    my $self = bless { step => 0, counted => 'inf', %options }, $class;
 
     $self->{faults} = Soak::Faults->new(server => $self->{server},
         say => $self->{say}, look => sub { },
@@ -158,7 +158,8 @@ sub send_all {
 }
 
 # After the other parts: all has come. In short, what a dead worker had is
-# still hidden, and must be there.
+# still hidden, and must be there; or it has just become visible, and comes
+# again meanwhile.
 
 sub finish {
     my ($self) = @_;
@@ -172,7 +173,10 @@ sub finish {
     }
 
     $self->idle;
-    $self->{hidden} = sum0 map { $self->counts($_)->{inFlight} } @queues;
+    $self->{counted} = now();
+    $self->{hidden} = sum0 map {
+        @{ $self->counts($_) }{qw/visible inFlight delayed/}
+    } @queues;
 }
 
 sub judge {
@@ -231,7 +235,8 @@ sub judge {
 }
 
 # All that was answered came and was answered, or is hidden still; what was
-# answered while a worker died may be hidden as well.
+# answered while a worker died, or when they were counted, may be hidden as
+# well.
 
 sub lost {
     my ($self, $sent, $got, $lag) = @_;
@@ -249,7 +254,9 @@ sub lost {
                 $perhaps++;
             }
 
-        } elsif (!grep { !$self->killed($_->{r}, $lag) } @good) {
+        } elsif (!grep {
+            $_->{r}{end} < $self->{counted} - $lag && !$self->killed($_->{r}, $lag)
+        } @good) {
             $perhaps++;
         }
     }

@@ -8,6 +8,11 @@ package Soak::Herd;
 # the endpoint answers, and never more at once than the window is, which grows
 # by one for each success. So that is what is looked at, for each delivery; and
 # by Soak::Spread that the moments at which retries are due are spread.
+#
+# A busy machine answers later than the timeout, though the endpoint works: then
+# the server has failed a delivery that has its 200 in the journal. So an answer
+# counts only where it came before, counted from the claim, which is before the
+# server's clock begins to run; and what takes longer may be over since then.
 
 use strict;
 use warnings;
@@ -65,18 +70,34 @@ sub run {
         for values %ids;
 
     $self->{say}->('endpoints fail');
-    Time::HiRes::sleep($self->{begin} + $self->{outage} - now());
+    $self->counts($_), $self->{faults}->rest(0.1)
+        for map { values %queues } 1 .. $self->{outage} / 0.2;
+    $self->{faults}->rest($self->{begin} + $self->{outage} - now());
     $self->{say}->('endpoints work');
 
     $self->{works} = now();
-    $self->{sink}->answer("/$_", 200, 0.1) for keys %how;
+    $self->{sink}->answer("/$_", 200, 0.2) for keys %how;
     send_some($queues{$_}, "$_-more", MORE) for keys %queues;
 
-    wait_for { !grep { $_->counts ne '0 0 0' } values %queues } 90
+    wait_for { !grep { $self->counts($_) ne '0 0 0' } values %queues } 90
         or $self->{problem}->(rest => 'not all is delivered: '
             . join ', ', map { "$_ " . $queues{$_}->counts } keys %queues);
 
     $self->{names} = [sort keys %how];
+}
+
+# How long it takes says how late the server is with what it hears of, and Redis
+# with what it is told.
+
+sub counts {
+    my ($self, $q) = @_;
+
+    my $begin = now;
+    my $counts = $q->counts;
+
+    $self->{slowest} = max $self->{slowest} // 0, now() - $begin;
+
+    return $counts;
 }
 
 sub send_some {
@@ -101,19 +122,26 @@ sub judge {
 sub one {
     my ($self, $name, @all) = @_;
 
-    my (%tries, %got);
+    my (%tries, %got, %sure, @twice);
+    my $lag = $self->lag;
 
     for my $r (@all) {
+        $r->{over} = min $r->{end}, $r->{claimed} + TIMEOUT;
+        $r->{sure} = $r->{status} eq '200'
+                     && $r->{end} < $r->{claimed} + TIMEOUT - $lag;
+
         for (@{ $r->{items} }) {
             my ($key, $count) = split /:/;
 
             push @{ $tries{$count} }, $r->{begin} if $count > 1;
-            $got{$key}++ if $r->{status} eq '200';
+            push @twice, $key if $sure{$key};
+
+            $got{$key} = 1 if $r->{status} eq '200';
+            $sure{$key} = 1 if $r->{sure};
         }
     }
 
     my $n = grep { /^$name/ } keys %got;
-    my @twice = grep { $got{$_} > 1 } keys %got;
 
     $self->{problem}->(lost => "$name: $n messages of " . (MESSAGES + MORE))
         if $n != MESSAGES + MORE;
@@ -125,34 +153,49 @@ sub one {
     histogram($self->{begin}, map { @$_ } values %tries);
 }
 
+# What one end sees before the other one, on this machine: the endpoint, and the
+# server with Redis.
+
+sub lag { scaled(LAG) + $_[0]{faults}{lag} }
+sub server_lag { $_[0]->lag + $_[0]{slowest} }
+
 # When a delivery is claimed, at most so many are open as the answers until then
 # allow: at first maxConcurrency, half of it after each failure, one more after
 # each success. Who closed a connection knew before, and who is answered knows
-# later.
+# later: so a failure halves as early as it can, which leaves most of what the
+# successes after it add, and what was before it still counts until it must be
+# known.
 
 sub window {
     my ($self, $name, @all) = @_;
 
-    my $lag = scaled(CLOSED);
-    my @ends = sort { $a->{end} <=> $b->{end} } @all;
-    my ($window, $over, @were, @open, %seconds) = (WIDE, 0);
+    my $lag = scaled(CLOSED) + $self->server_lag;
+    my @ends = sort { $a->[0] <=> $b->[0] }
+        map { [$_->{status} eq '200' ? $_->{end} : $_->{over}, $_] } @all;
+    my $window = { is => WIDE };
+    my (@were, @open, %seconds);
 
     for my $r (@all) {
-        for (; $over < @ends && $ends[$over]{end} <= $r->{claimed}; $over++) {
-            my $d = $ends[$over];
+        while (@ends && $ends[0][0] <= $r->{claimed}) {
+            my $d = shift(@ends)->[1];
 
-            push @were, [$d->{end} + $lag, $window];
-            $window = $d->{status} eq '200' ? min WIDE, $window + 1
-                : max 1, int $window / 2;
+            if ($d->{status} eq '200') {
+                $_->{is} = min WIDE, $_->{is} + 1 for $window, @were;
+
+            } else {
+                push @were, { until => $d->{end} + $lag, is => $window->{is} };
+                $window->{is} = max 1, int $window->{is} / 2;
+            }
         }
 
-        shift @were while @were && $were[0][0] < $r->{claimed};
+        @were = grep { $_->{until} >= $r->{claimed} } @were;
 
-        @open = grep {
-            $_->{end} - ($_->{status} eq '0' ? $lag : 0) > $r->{claimed}
-        } @open, $r;
+        @open = ((grep {
+            $_->{over} - ($_->{sure} || $_->{status} eq '503' ? 0 : $lag)
+                > $r->{claimed}
+        } @open), $r);
 
-        my $may = max $window, map { $_->[1] } @were;
+        my $may = max map { $_->{is} } $window, @were;
         my $second = $seconds{ int($r->{claimed} - $self->{begin}) } ||= {};
 
         $r->{at_once} = @open;
@@ -176,7 +219,7 @@ sub window {
 sub falls {
     my ($self, $name, @all) = @_;
 
-    my $from = $self->{begin} + TIMEOUT + 2;
+    my $from = $self->{begin} + TIMEOUT + 2 + $self->server_lag;
     my @before = grep { $_->{claimed} < $self->{works} } @all;
     my $most = max 0, map { $_->{at_once} }
         grep { $_->{claimed} > $from } @before;
@@ -186,12 +229,14 @@ sub falls {
     my $later = max 0, map { $_->{at_once} } @all[@before .. $#all];
 
     printf "  at most %d at once in the outage, %d after it; longest without"
-        . " any %.1f s\n", $most, $later, $rest;
+        . " any %.1f s; %d answers of 200 were late, lags %.2f and %.2f s\n", $most,
+        $later, $rest, scalar(grep { $_->{status} eq '200' && !$_->{sure} } @all),
+        $self->lag, $self->server_lag;
 
     $self->{problem}->(window => "$name: $most deliveries at once, some time"
         . ' after all began to fail') if $most != 1;
     $self->{problem}->(window => "$name: no delivery for $rest s")
-        if $name =~ /silent/ && $rest > TIMEOUT + 1.5;
+        if $name =~ /silent/ && $rest > TIMEOUT + 1.5 + $self->server_lag;
     $self->{problem}->(window => "$name: at most $later at once when the"
         . ' endpoint works again') if $later < WIDE / 5;
 }
@@ -199,7 +244,7 @@ sub falls {
 sub spread {
     my ($self, $name, @all) = @_;
 
-    for my $try (Soak::Spread::tries(BATCH, VISIBLE, scaled(LAG), @all)) {
+    for my $try (Soak::Spread::tries(BATCH, VISIBLE, $self->server_lag, @all)) {
         printf "  try %d: %4d messages, %4d of them timed; early by %4.1f %%,"
             . " late by %4.1f %%, at most %4.1f %%; together %s\n",
             @$try{qw/no n known/}, map({ 100 * $_ } @$try{qw/early late limit/}),

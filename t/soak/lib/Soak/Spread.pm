@@ -15,12 +15,13 @@ package Soak::Spread;
 #         # no, n, known, early, late, limit, together, problems
 #     }
 #
-# deliveries: in the order of claimed. lag: seconds by which the end may be off
-# that the endpoint sees. known: of how many the share is known to 0.2 and less;
-# early and late: how much more than even have come by some moment, or fewer;
-# together: of all pairs that failed in one delivery, the part that comes in one
-# again. All would if not each were drawn by itself, and few do by chance, in a
-# crowd: where a delivery fails now and then, what comes next is the same ten.
+# deliveries: in the order of claimed; over: the first moment at which one may
+# have failed. lag: seconds by which the end may be off that the endpoint
+# sees. known: of how many the share is known to 0.2 and less; early and late:
+# how much more than even have come by some moment, or fewer; together: of all
+# pairs that failed in one delivery, the part that comes in one again. All
+# would if not each were drawn by itself, and few do by chance, in a crowd:
+# where a delivery fails now and then, what comes next is the same ten.
 
 use strict;
 use warnings;
@@ -51,7 +52,7 @@ sub tries {
             push @{ $tries{ $before->{count} } }, {
                 key => $key, of => $before->{r}, r => $r,
                 least => $since - $before->{r}{end} - $lag,
-                most => $r->{claimed} - $before->{r}{end} + $lag,
+                most => $r->{claimed} - $before->{r}{over} + $lag,
             } if $before;
         }
 
