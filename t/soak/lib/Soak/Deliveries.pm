@@ -235,8 +235,8 @@ sub judge {
 }
 
 # All that was answered came and was answered, or is hidden still; what was
-# answered while a worker died, or when they were counted, may be hidden as
-# well.
+# answered while a worker died, or when they were counted, or too late, may be
+# hidden as well.
 
 sub lost {
     my ($self, $sent, $got, $lag) = @_;
@@ -255,7 +255,8 @@ sub lost {
             }
 
         } elsif (!grep {
-            $_->{r}{end} < $self->{counted} - $lag && !$self->killed($_->{r}, $lag)
+            $_->{r}{end} < $self->{counted} - $lag
+            && !$self->killed($_->{r}, $lag) && !late($_->{r}, $lag)
         } @good) {
             $perhaps++;
         }
@@ -283,6 +284,14 @@ sub killed {
     } @{ $self->{fault} };
 }
 
+# a busy machine may answer when the server has given up, as Soak::Herd says
+
+sub late {
+    my ($r, $lag) = @_;
+
+    return $r->{end} > $r->{claimed} + TIMEOUT - $lag;
+}
+
 sub doubled {
     my ($self, $lag, $key, @deliveries) = @_;
 
@@ -296,10 +305,12 @@ sub doubled {
 
         $self->{count}{doubled}++;
 
+        my $late = late($a->{r}, $lag);
+
         $problem->(doubled => "$key came again for no reason", @both)
-            if !$self->killed($a->{r}, $lag);
+            if !$late && !$self->killed($a->{r}, $lag);
         $problem->(early => "$key came again too early", @both)
-            if $b->{r}{begin} < $a->{r}{begin} + HIDDEN - $lag;
+            if !$late && $b->{r}{begin} < $a->{r}{begin} + HIDDEN - $lag;
         $problem->(count => "$key: receiveCount $b->{count} after $a->{count}",
                    @both)
             if $b->{count} <= $a->{count};

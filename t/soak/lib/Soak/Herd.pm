@@ -32,7 +32,8 @@ use constant {
     MORE => 2000,               # once the endpoint works
     WIDE => 100,                # maxConcurrency
     BATCH => 10,
-    TIMEOUT => 1,
+    TIMEOUT => 2,               # of the one that does not answer
+    LONG => 20,                 # of the one that does, however late it is
     VISIBLE => 30,              # after so many seconds, at most
     LAG => 0.05,                # what one end sees before the other one
     CLOSED => 0.25,             # likewise, of a connection that is closed
@@ -58,7 +59,7 @@ sub run {
     for my $name (keys %how) {
         $self->{sink}->answer("/$name", @{ $how{$name} });
         $ids{$name} = Soak::Deliveries::subscribe($self, $queues{$name}, WIDE,
-            TIMEOUT, state => 'paused', batchSize => BATCH);
+            timeout($name), state => 'paused', batchSize => BATCH);
         send_some($queues{$name}, $name, MESSAGES);
     }
 
@@ -100,6 +101,8 @@ sub counts {
     return $counts;
 }
 
+sub timeout { $_[0] =~ /silent/ ? TIMEOUT : LONG }
+
 sub send_some {
     my ($q, $name, $n) = @_;
 
@@ -126,9 +129,9 @@ sub one {
     my $lag = $self->lag;
 
     for my $r (@all) {
-        $r->{over} = min $r->{end}, $r->{claimed} + TIMEOUT;
+        $r->{over} = min $r->{end}, $r->{claimed} + timeout($name);
         $r->{sure} = $r->{status} eq '200'
-                     && $r->{end} < $r->{claimed} + TIMEOUT - $lag;
+                     && $r->{end} < $r->{claimed} + timeout($name) - $lag;
 
         for (@{ $r->{items} }) {
             my ($key, $count) = split /:/;
