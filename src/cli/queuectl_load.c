@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 
 
-#define QUEUECTL_LOAD_BATCH  10
-
 /* nginx' own client_max_body_size is 1m: a batch stays below it */
 
 #define QUEUECTL_LOAD_BYTES  (768 * 1024)
 
 
 typedef struct {
+    const queuectl_sending_t  *sending;
+
     queuectl_buf_t       path;
-    queuectl_buf_t       objects[QUEUECTL_LOAD_BATCH];
-    long long            lines[QUEUECTL_LOAD_BATCH];
+    queuectl_buf_t      *objects;
+    long long           *lines;
     size_t               n;
     size_t               most;          /* of a batch that the server takes */
     size_t               bytes;
@@ -44,13 +44,13 @@ static void queuectl_load_write(queuectl_load_t *l, size_t n,
 static size_t queuectl_load_blamed(size_t n, queuectl_answer_t *a);
 static queuectl_exit_e queuectl_load_failed(queuectl_t *q, queuectl_load_t *l,
     size_t n, queuectl_answer_t *a);
-static void queuectl_load_drop(queuectl_load_t *l, size_t i);
+static void queuectl_load_drop(queuectl_load_t *l, size_t i, size_t n);
 static void queuectl_load_end(queuectl_t *q, queuectl_load_t *l,
     queuectl_exit_e rc);
 
 
 queuectl_exit_e
-queuectl_load(queuectl_t *q, FILE *f)
+queuectl_load(queuectl_t *q, const queuectl_sending_t *s, FILE *f)
 {
     size_t            i;
     struct stat       st;
@@ -58,9 +58,12 @@ queuectl_load(queuectl_t *q, FILE *f)
     queuectl_exit_e   rc;
 
     memset(&l, 0, sizeof(queuectl_load_t));
-    queuectl_path(q, &l.path, "queues", q->arguments[0], "/messages");
+    l.sending = s;
+    l.objects = queuectl_alloc(s->batch * sizeof(queuectl_buf_t));
+    l.lines = queuectl_alloc(s->batch * sizeof(long long));
     l.next = queuectl_number(q, "start-line", 1);
-    l.most = QUEUECTL_LOAD_BATCH;
+    l.most = s->batch;
+    s->path(q, &l.path);
 
     queuectl_progress_init(q, &l.progress, "messages",
         fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0);
@@ -77,10 +80,12 @@ queuectl_load(queuectl_t *q, FILE *f)
 
     queuectl_load_end(q, &l, rc);
 
-    for (i = 0; i < QUEUECTL_LOAD_BATCH; i++) {
+    for (i = 0; i < s->batch; i++) {
         queuectl_buf_free(&l.objects[i]);
     }
 
+    free(l.objects);
+    free(l.lines);
     queuectl_buf_free(&l.path);
 
     return rc;
@@ -143,8 +148,7 @@ queuectl_load_line(queuectl_t *q, queuectl_load_t *l, queuectl_span_t line)
 
     memset(&object, 0, sizeof(queuectl_buf_t));
 
-    rc = queuectl_given(q, "jsonl") ? queuectl_send_line(line, &object)
-         : queuectl_send_object(q, line, &object);
+    rc = l->sending->object(q, line, l->line, &object);
 
     if (rc != QUEUECTL_OK) {
         queuectl_buf_free(&object);
@@ -183,7 +187,7 @@ queuectl_load_line(queuectl_t *q, queuectl_load_t *l, queuectl_span_t line)
     l->lines[l->n++] = l->line;
     l->bytes += object.len;
 
-    return l->n == QUEUECTL_LOAD_BATCH ? queuectl_load_send(q, l) : QUEUECTL_OK;
+    return l->n == l->sending->batch ? queuectl_load_send(q, l) : QUEUECTL_OK;
 }
 
 
@@ -193,7 +197,7 @@ queuectl_load_write(queuectl_load_t *l, size_t n, queuectl_buf_t *body)
     size_t  i;
 
     queuectl_buf_clear(body);
-    queuectl_buf_text(body, "{\"messages\":[");
+    queuectl_buf_text(body, l->sending->before);
 
     for (i = 0; i < n; i++) {
         queuectl_buf_text(body, i ? "," : "");
@@ -209,7 +213,7 @@ queuectl_load_write(queuectl_load_t *l, size_t n, queuectl_buf_t *body)
 static queuectl_exit_e
 queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
 {
-    size_t              n;
+    size_t              n, most;
     queuectl_buf_t      body;
     queuectl_exit_e     rc;
     queuectl_answer_t   a;
@@ -223,9 +227,10 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
     r.patient = 1;
 
     rc = QUEUECTL_OK;
+    most = l->most;
 
     while (rc == QUEUECTL_OK && l->n) {
-        n = l->n < l->most ? l->n : l->most;
+        n = l->n < most ? l->n : most;
 
         queuectl_load_write(l, n, &body);
         r.body = queuectl_buf_span(&body);
@@ -234,22 +239,24 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
 
         if (rc == QUEUECTL_OK) {
             if (q->json) {
-                queuectl_send_print(q, &a);
+                l->sending->print(q, &a);
             }
 
             l->sent += n;
             l->next = l->lines[n - 1] + 1;
-
-            while (n--) {
-                queuectl_load_drop(l, 0);
-            }
+            queuectl_load_drop(l, 0, n);
 
         } else if (a.status == 413 && n > 1) {
-            l->most = n / 2;
+            l->most = most = n / 2;
+            rc = QUEUECTL_OK;
+
+        } else if (a.status == 400 && n > 1 && l->sending->blind) {
+            most = n / 2;
             rc = QUEUECTL_OK;
 
         } else {
             rc = queuectl_load_failed(q, l, n, &a);
+            most = l->most;
         }
 
         queuectl_http_free(&a);
@@ -316,7 +323,7 @@ queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, size_t n,
         l->failed++;
 
         if (queuectl_given(q, "keep-going")) {
-            queuectl_load_drop(l, i);
+            queuectl_load_drop(l, i, 1);
             return QUEUECTL_OK;
         }
 
@@ -337,17 +344,20 @@ queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, size_t n,
 
 
 static void
-queuectl_load_drop(queuectl_load_t *l, size_t i)
+queuectl_load_drop(queuectl_load_t *l, size_t i, size_t n)
 {
-    queuectl_buf_free(&l->objects[i]);
-    l->n--;
+    size_t  j;
 
-    for ( /* void */ ; i < l->n; i++) {
-        l->objects[i] = l->objects[i + 1];
-        l->lines[i] = l->lines[i + 1];
+    for (j = i; j < i + n; j++) {
+        queuectl_buf_free(&l->objects[j]);
     }
 
-    memset(&l->objects[l->n], 0, sizeof(queuectl_buf_t));
+    l->n -= n;
+
+    memmove(&l->objects[i], &l->objects[i + n],
+            (l->n - i) * sizeof(queuectl_buf_t));
+    memmove(&l->lines[i], &l->lines[i + n], (l->n - i) * sizeof(long long));
+    memset(&l->objects[l->n], 0, n * sizeof(queuectl_buf_t));
 }
 
 

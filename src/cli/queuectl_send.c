@@ -3,18 +3,17 @@
 #include "queuectl_json.h"
 #include "queuectl_out.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 
 static queuectl_exit_e queuectl_send(queuectl_t *q);
-static queuectl_exit_e queuectl_send_flags(queuectl_t *q);
-static queuectl_exit_e queuectl_send_read(FILE *f, queuectl_buf_t *body);
+static void queuectl_send_path(queuectl_t *q, queuectl_buf_t *path);
 static queuectl_exit_e queuectl_send_one(queuectl_t *q, queuectl_span_t body);
+static queuectl_exit_e queuectl_send_object(queuectl_t *q,
+    queuectl_span_t body, long long line, queuectl_buf_t *object);
 static queuectl_exit_e queuectl_send_attributes(queuectl_t *q,
     queuectl_buf_t *object);
+static void queuectl_send_print(queuectl_t *q, queuectl_answer_t *a);
 
 
 static const queuectl_flag_t  queuectl_send_table[] = {
@@ -60,129 +59,29 @@ const queuectl_command_t  queuectl_send_commands[] = {
 static queuectl_exit_e
 queuectl_send(queuectl_t *q)
 {
-    FILE             *f;
-    const char       *file;
-    queuectl_buf_t    body;
-    queuectl_span_t   span;
-    queuectl_exit_e   rc;
-
-    if (q->narguments == 2 && strcmp(q->arguments[1], "-") == 0) {
-        q->narguments = 1;
-    }
-
-    rc = queuectl_send_flags(q);
-
-    if (rc != QUEUECTL_OK) {
-        return rc;
-    }
-
-    if (q->narguments == 2) {
-        span.data = q->arguments[1];
-        span.len = strlen(span.data);
-
-        return queuectl_send_one(q, span);
-    }
-
-    file = queuectl_text(q, "file");
-
-    if (file && strcmp(file, "-") != 0) {
-        f = fopen(file, "re");
-
-        if (f == NULL) {
-            queuectl_error("%s: %s", file, strerror(errno));
-            return QUEUECTL_FAILED;
-        }
-
-    } else {
-        f = stdin;
-
-        if (isatty(STDIN_FILENO)) {
-            queuectl_note(q, "reading from the terminal, to Ctrl-D");
-        }
-    }
-
-    if (queuectl_given(q, "lines") || queuectl_given(q, "jsonl")) {
-        rc = queuectl_load(q, f);
-
-    } else {
-        memset(&body, 0, sizeof(queuectl_buf_t));
-        rc = queuectl_send_read(f, &body);
-
-        if (rc == QUEUECTL_OK) {
-            rc = queuectl_send_one(q, queuectl_buf_span(&body));
-        }
-
-        queuectl_buf_free(&body);
-    }
-
-    if (f != stdin) {
-        fclose(f);
-    }
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_send_flags(queuectl_t *q)
-{
-    int     lines;
-    size_t  i;
-
     static const char *const  single[] = { "deduplication-id", NULL };
     static const char *const  jsonl[] = { "attribute", "delay", "group",
                                           "lines", "deduplication-id", NULL };
-    static const char *const  many[] = { "start-line", "keep-going", NULL };
 
-    lines = queuectl_given(q, "lines") || queuectl_given(q, "jsonl");
+    static const queuectl_sending_t  sending = {
+        .single = single,
+        .jsonl = jsonl,
+        .before = "{\"messages\":[",
+        .batch = 10,
+        .path = queuectl_send_path,
+        .object = queuectl_send_object,
+        .one = queuectl_send_one,
+        .print = queuectl_send_print
+    };
 
-    if (q->narguments == 2 && (lines || queuectl_given(q, "file"))) {
-        return queuectl_usage(q, "a body and %s are one too many",
-                              lines ? "lines" : "a file");
-    }
-
-    for (i = 0; lines && single[i]; i++) {
-        if (queuectl_given(q, single[i])) {
-            return queuectl_usage(q, "--%s is of one message, not of lines",
-                                  single[i]);
-        }
-    }
-
-    for (i = 0; queuectl_given(q, "jsonl") && jsonl[i]; i++) {
-        if (queuectl_given(q, jsonl[i])) {
-            return queuectl_usage(q, "--jsonl and --%s are one too many",
-                                  jsonl[i]);
-        }
-    }
-
-    for (i = 0; !lines && many[i]; i++) {
-        if (queuectl_given(q, many[i])) {
-            return queuectl_usage(q, "--%s is for --lines and --jsonl",
-                                  many[i]);
-        }
-    }
-
-    return QUEUECTL_OK;
+    return queuectl_input(q, &sending);
 }
 
 
-static queuectl_exit_e
-queuectl_send_read(FILE *f, queuectl_buf_t *body)
+static void
+queuectl_send_path(queuectl_t *q, queuectl_buf_t *path)
 {
-    char    part[65536];
-    size_t  n;
-
-    do {
-        n = fread(part, 1, sizeof(part), f);
-        queuectl_buf_add(body, part, n);
-    } while (n == sizeof(part));
-
-    if (ferror(f)) {
-        queuectl_error("cannot read: %s", strerror(errno));
-        return queuectl_interrupts() ? QUEUECTL_INTERRUPTED : QUEUECTL_FAILED;
-    }
-
-    return QUEUECTL_OK;
+    queuectl_path(q, path, "queues", q->arguments[0], "/messages");
 }
 
 
@@ -201,7 +100,7 @@ queuectl_send_one(queuectl_t *q, queuectl_span_t body)
     }
 
     memset(&object, 0, sizeof(queuectl_buf_t));
-    rc = queuectl_send_object(q, body, &object);
+    rc = queuectl_send_object(q, body, 0, &object);
 
     if (rc != QUEUECTL_OK) {
         queuectl_buf_free(&object);
@@ -209,7 +108,7 @@ queuectl_send_one(queuectl_t *q, queuectl_span_t body)
     }
 
     memset(&path, 0, sizeof(queuectl_buf_t));
-    queuectl_path(q, &path, "queues", q->arguments[0], "/messages");
+    queuectl_send_path(q, &path);
 
     memset(&r, 0, sizeof(queuectl_request_t));
     r.method = "POST";
@@ -230,8 +129,8 @@ queuectl_send_one(queuectl_t *q, queuectl_span_t body)
 }
 
 
-queuectl_exit_e
-queuectl_send_object(queuectl_t *q, queuectl_span_t body,
+static queuectl_exit_e
+queuectl_send_object(queuectl_t *q, queuectl_span_t body, long long line,
     queuectl_buf_t *object)
 {
     size_t           i, bad;
@@ -244,6 +143,10 @@ queuectl_send_object(queuectl_t *q, queuectl_span_t body,
         { "group", "groupId" },
         { "deduplication-id", "deduplicationId" },
     };
+
+    if (line && queuectl_given(q, "jsonl")) {
+        return queuectl_send_line(body, object);
+    }
 
     queuectl_buf_text(object, "{\"body\":");
 
@@ -322,7 +225,7 @@ queuectl_send_attributes(queuectl_t *q, queuectl_buf_t *object)
 }
 
 
-void
+static void
 queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
 {
     queuectl_buf_t   text, line;

@@ -10,23 +10,47 @@
 #include "queuectl_text.h"
 
 
-/* the object of a message with this body and what the flags say */
+/* how an API takes them: the command has the flags file, lines, jsonl,
+   start-line and keep-going */
 
-queuectl_exit_e queuectl_send_object(queuectl_t *q, queuectl_span_t body,
-    queuectl_buf_t *object);
+typedef struct {
+    const char *const  *single;         /* flags that are not of lines */
+    const char *const  *jsonl;          /* flags that --jsonl has no use for */
 
-/* queuectl_line.c: the same of a line of JSON, as "receive --json" prints it */
+    const char         *before;         /* the objects of a body */
+    size_t              batch;          /* so many at most */
+    unsigned            blind:1;        /* a refusal does not say of which */
 
-queuectl_exit_e queuectl_send_line(queuectl_span_t line,
-    queuectl_buf_t *object);
+    void              (*path)(queuectl_t *q, queuectl_buf_t *path);
 
-/* what was stored, on stdout */
+    /* the object of a body (0), or of the line of that number */
 
-void queuectl_send_print(queuectl_t *q, queuectl_answer_t *a);
+    queuectl_exit_e   (*object)(queuectl_t *q, queuectl_span_t body,
+                                long long line, queuectl_buf_t *object);
+
+    /* sends what is not a file of lines */
+
+    queuectl_exit_e   (*one)(queuectl_t *q, queuectl_span_t body);
+
+    /* what was stored, on stdout */
+
+    void              (*print)(queuectl_t *q, queuectl_answer_t *a);
+} queuectl_sending_t;
+
+
+/* queuectl_input.c: the second argument, a file or stdin; whole, or its lines */
+
+queuectl_exit_e queuectl_input(queuectl_t *q, const queuectl_sending_t *s);
 
 /* queuectl_load.c: each line of a file is one */
 
-queuectl_exit_e queuectl_load(queuectl_t *q, FILE *f);
+queuectl_exit_e queuectl_load(queuectl_t *q, const queuectl_sending_t *s,
+    FILE *f);
+
+/* queuectl_line.c: a line of JSON, as "receive --json" prints it */
+
+queuectl_exit_e queuectl_send_line(queuectl_span_t line,
+    queuectl_buf_t *object);
 
 
 #endif /* QUEUECTL_SEND_H_INCLUDED_ */

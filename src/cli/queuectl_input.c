@@ -1,0 +1,140 @@
+
+/* Where messages to be sent come from. */
+
+#include "queuectl_out.h"
+#include "queuectl_send.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+
+static queuectl_exit_e queuectl_input_flags(queuectl_t *q,
+    const queuectl_sending_t *s);
+static queuectl_exit_e queuectl_input_read(FILE *f, queuectl_buf_t *body);
+
+
+queuectl_exit_e
+queuectl_input(queuectl_t *q, const queuectl_sending_t *s)
+{
+    FILE             *f;
+    const char       *file;
+    queuectl_buf_t    body;
+    queuectl_span_t   span;
+    queuectl_exit_e   rc;
+
+    if (q->narguments == 2 && strcmp(q->arguments[1], "-") == 0) {
+        q->narguments = 1;
+    }
+
+    rc = queuectl_input_flags(q, s);
+
+    if (rc != QUEUECTL_OK) {
+        return rc;
+    }
+
+    if (q->narguments == 2) {
+        span.data = q->arguments[1];
+        span.len = strlen(span.data);
+
+        return s->one(q, span);
+    }
+
+    file = queuectl_text(q, "file");
+
+    if (file && strcmp(file, "-") != 0) {
+        f = fopen(file, "re");
+
+        if (f == NULL) {
+            queuectl_error("%s: %s", file, strerror(errno));
+            return QUEUECTL_FAILED;
+        }
+
+    } else {
+        f = stdin;
+
+        if (isatty(STDIN_FILENO)) {
+            queuectl_note(q, "reading from the terminal, to Ctrl-D");
+        }
+    }
+
+    if (queuectl_given(q, "lines") || queuectl_given(q, "jsonl")) {
+        rc = queuectl_load(q, s, f);
+
+    } else {
+        memset(&body, 0, sizeof(queuectl_buf_t));
+        rc = queuectl_input_read(f, &body);
+
+        if (rc == QUEUECTL_OK) {
+            rc = s->one(q, queuectl_buf_span(&body));
+        }
+
+        queuectl_buf_free(&body);
+    }
+
+    if (f != stdin) {
+        fclose(f);
+    }
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_input_flags(queuectl_t *q, const queuectl_sending_t *s)
+{
+    int     lines;
+    size_t  i;
+
+    static const char *const  many[] = { "start-line", "keep-going", NULL };
+
+    lines = queuectl_given(q, "lines") || queuectl_given(q, "jsonl");
+
+    if (q->narguments == 2 && (lines || queuectl_given(q, "file"))) {
+        return queuectl_usage(q, "a body and %s are one too many",
+                              lines ? "lines" : "a file");
+    }
+
+    for (i = 0; lines && s->single[i]; i++) {
+        if (queuectl_given(q, s->single[i])) {
+            return queuectl_usage(q, "--%s is of one message, not of lines",
+                                  s->single[i]);
+        }
+    }
+
+    for (i = 0; queuectl_given(q, "jsonl") && s->jsonl[i]; i++) {
+        if (queuectl_given(q, s->jsonl[i])) {
+            return queuectl_usage(q, "--jsonl and --%s are one too many",
+                                  s->jsonl[i]);
+        }
+    }
+
+    for (i = 0; !lines && many[i]; i++) {
+        if (queuectl_given(q, many[i])) {
+            return queuectl_usage(q, "--%s is for --lines and --jsonl",
+                                  many[i]);
+        }
+    }
+
+    return QUEUECTL_OK;
+}
+
+
+static queuectl_exit_e
+queuectl_input_read(FILE *f, queuectl_buf_t *body)
+{
+    char    part[65536];
+    size_t  n;
+
+    do {
+        n = fread(part, 1, sizeof(part), f);
+        queuectl_buf_add(body, part, n);
+    } while (n == sizeof(part));
+
+    if (ferror(f)) {
+        queuectl_error("cannot read: %s", strerror(errno));
+        return queuectl_interrupts() ? QUEUECTL_INTERRUPTED : QUEUECTL_FAILED;
+    }
+
+    return QUEUECTL_OK;
+}
