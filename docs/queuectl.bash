@@ -33,6 +33,16 @@ _queuectl_flags() {
         'subscriptions resume')         ;;
         'subscriptions delete')         echo --yes ;;
         'subscriptions rotate-secret')  echo --secret-file ;;
+        'logs configure')               echo --lease-time --retry-limit \
+                                             --delayed-processing \
+                                             --window-buffer --dedup-window \
+                                             --retention --completed-retention \
+                                             --max-wait-time --dead-letters \
+                                             --encryption --namespace --task \
+                                             --replace ;;
+        'logs list')                    echo --namespace --task --names ;;
+        'logs get')                     echo --partitions ;;
+        'logs delete')                  echo --yes ;;
         'keys create')                  echo --permissions --resources \
                                              --secret-file ;;
         'tail')                         echo --interval --once ;;
@@ -60,13 +70,16 @@ _queuectl_value() {
             echo visible inFlight delayed ;;
         --color)
             echo auto always never ;;
-        --content-based-deduplication)
+        --content-based-deduplication|--dead-letters|--encryption)
             echo on off ;;
         --endpoint|-e|--project|-p|--key|--timeout|--connect-timeout|--retries|\
         --visibility-timeout|-t|--receive-wait|--wait|-w|--retention|--delay|-d|\
         --max-message-bytes|--max-receive-count|--prefix|--attribute|--group|-g|\
         --deduplication-id|--start-line|--max|--url|-u|--delivery-timeout|\
-        --batch-size|--max-concurrency|--permissions|--resources|--interval|-i)
+        --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
+        --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
+        --dedup-window|--completed-retention|--max-wait-time|--namespace|\
+        --task|--partitions)
             echo any ;;
     esac
 }
@@ -76,6 +89,11 @@ _queuectl_value() {
 _queuectl_names() {
     "$1" "${@:3}" queues list --names --quiet --timeout 2 --connect-timeout 2 \
         --retries 0 --prefix "$2" 2>/dev/null
+}
+
+_queuectl_logs() {
+    "$1" "${@:2}" logs list --names --quiet --timeout 2 --connect-timeout 2 \
+        --retries 0 2>/dev/null
 }
 
 _queuectl() {
@@ -103,7 +121,8 @@ _queuectl() {
 
         else
             case $group$word in
-                queues|subscriptions|keys|config)   group="$word " ;;
+                queues|subscriptions|logs|keys|config)
+                                                    group="$word " ;;
                 *)                                  command=$group$word ;;
             esac
         fi
@@ -121,12 +140,14 @@ _queuectl() {
         case $group$command in
             '')
                 value='queues send receive drain peek ack change-visibility
-                       subscriptions keys tail config help' ;;
+                       subscriptions tail logs keys config help' ;;
             'queues ')
                 value='create list get update delete purge redrive' ;;
             'subscriptions ')
                 value='create list get update pause resume delete
                        rotate-secret' ;;
+            'logs ')
+                value='configure list get delete' ;;
             'keys ')
                 value=create ;;
             'config ')
@@ -137,6 +158,8 @@ _queuectl() {
             *'queues get'|*'queues update'|*'queues delete'|*'queues purge'|\
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
                 [ $arguments -gt 0 ] || value=queue ;;
+            *'logs configure'|*'logs get'|*'logs delete')
+                [ $arguments -gt 0 ] || value=log ;;
         esac
     fi
 
@@ -146,6 +169,9 @@ _queuectl() {
         queue)
             COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
                          "$current" "${settings[@]}")" -- "$current")) ;;
+        log)
+            COMPREPLY=($(compgen -W "$(_queuectl_logs "${COMP_WORDS[0]}" \
+                         "${settings[@]}")" -- "$current")) ;;
         any)
             ;;
         *)

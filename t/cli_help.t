@@ -10,6 +10,7 @@ use Test::More;
 
 use NgxQueues::Cli;
 use NgxQueues::Process qw/slurp spurt temp_dir/;
+use NgxQueues::Queen;
 use NgxQueues::Queue;
 use NgxQueues::Server;
 
@@ -23,7 +24,7 @@ like($c->ok('--version')->{out}, qr/^queuectl \d+\.\d+\.\d+ \(libcurl/, 'the ver
 like($c->ok('-V')->{out}, qr/^queuectl/, 'and -V');
 is((grep { length > 100 } split /\n/, $all), 0, 'lines are no longer than 100');
 
-my ($list, $flags) = $all =~ /^Commands:\n(.*?)\n\nFlags of all commands:\n(.*?)\n\n/ms;
+my ($list, $flags) = $all =~ /^The Queues API:\n(.*?)\n\nFlags of all commands:\n(.*?)\n\n/ms;
 my @commands = map { /^  ((?:[a-z]+ )?[a-z-]+)  / ? $1 =~ s/ +$//r : () }
     split /\n/, $list;
 
@@ -74,7 +75,7 @@ for my $command (@commands) {
     }
 }
 
-for my $group (qw/queues subscriptions keys config/) {
+for my $group (qw/queues subscriptions logs keys config/) {
     my $help = $c->ok($group, '--help')->{out};
     my @of = grep { /^$group / } @commands;
 
@@ -126,9 +127,11 @@ is("$warnings->{status}|$warnings->{err}", '0|', 'man page: groff reads it');
 
 # the completion, as bash asks for it
 
-my $s = NgxQueues::Server->new;
+my $s = NgxQueues::Server->new(locations => 'location / { queues_api; }'
+                               . ' location /api/v1/ { queues_queen_api o/p; }');
 
 NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
+NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/;
 
 my $bin = temp_dir();
 
@@ -160,7 +163,7 @@ my %first = map { (split / /)[0] => 1 } @commands, 'help';
 
 is(complete(''), join(' ', sort keys %first), 'completion: first words');
 
-for my $group (qw/queues subscriptions keys config/) {
+for my $group (qw/queues subscriptions logs keys config/) {
     is(complete($group, ''), join(' ', sort map { /^$group (.*)/ ? $1 : () }
                                   @commands), "completion: $group");
 }
@@ -186,6 +189,7 @@ for my $flag (sort keys %taking) {
 is(complete(qw/receive o/), 'orders other', 'completion: queues');
 is(complete(qw/queues get -q p/), 'payments', 'after a switch');
 is(complete(qw/receive orders/, ''), '', 'one is enough');
+is(complete(qw/logs get c/), 'clicks clocks', 'logs');
 is(complete(qw/queues redrive orders --destination o/), 'orders other',
    'queues of flags');
 is(complete(qw/peek orders --state/, ''), 'delayed inFlight visible', 'values');

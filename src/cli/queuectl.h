@@ -1,7 +1,7 @@
 
 /*
- * queuectl, the command line of the Queues API: what a command is, what it is
- * given, and how it ends. The other headers are of the parts below.
+ * queuectl, the command line of the APIs: what a command is, what it is given,
+ * and how it ends. The other headers are of the parts below.
  */
 
 #ifndef QUEUECTL_H_INCLUDED_
@@ -120,6 +120,7 @@ extern const queuectl_command_t  queuectl_send_commands[];
 extern const queuectl_command_t  queuectl_receive_commands[];
 extern const queuectl_command_t  queuectl_receipts_commands[];
 extern const queuectl_command_t  queuectl_subscriptions_commands[];
+extern const queuectl_command_t  queuectl_logs_commands[];
 extern const queuectl_command_t  queuectl_keys_commands[];
 extern const queuectl_command_t  queuectl_tail_commands[];
 extern const queuectl_command_t  queuectl_config_commands[];
@@ -134,6 +135,12 @@ queuectl_exit_e queuectl_args_parse(queuectl_t *q, int argc, char **argv);
 int queuectl_given(queuectl_t *q, const char *name);
 const char *queuectl_text(queuectl_t *q, const char *name);
 long long queuectl_number(queuectl_t *q, const char *name, long long otherwise);
+
+/* a number of what such a flag has; 0 where it is none */
+
+int queuectl_quantity(queuectl_kind_e kind, const char *text,
+    long long *number);
+
 queuectl_exit_e queuectl_usage(queuectl_t *q, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

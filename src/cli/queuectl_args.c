@@ -19,8 +19,6 @@ static queuectl_exit_e queuectl_args_letters(queuectl_t *q, char *letters,
     char *next, int *taken);
 static queuectl_exit_e queuectl_args_give(queuectl_t *q,
     const queuectl_flag_t *flag, const char *text);
-static int queuectl_args_quantity(const queuectl_flag_t *flag,
-    const char *text, long long *number);
 static const queuectl_flag_t *queuectl_args_find(queuectl_t *q,
     const char *name, size_t len, char letter);
 static queuectl_exit_e queuectl_args_unknown(queuectl_t *q, const char *flag);
@@ -266,7 +264,7 @@ queuectl_args_give(queuectl_t *q, const queuectl_flag_t *flag,
     given->number = 0;
 
     if (flag->kind > QUEUECTL_TEXT
-        && !queuectl_args_quantity(flag, text, &given->number))
+        && !queuectl_quantity(flag->kind, text, &given->number))
     {
         return queuectl_usage(q, "--%s %s: %s", flag->name, text,
             flag->kind == QUEUECTL_SECONDS
@@ -281,9 +279,8 @@ queuectl_args_give(queuectl_t *q, const queuectl_flag_t *flag,
 }
 
 
-static int
-queuectl_args_quantity(const queuectl_flag_t *flag, const char *text,
-    long long *number)
+int
+queuectl_quantity(queuectl_kind_e kind, const char *text, long long *number)
 {
     char        *end;
     const char  *unit;
@@ -306,12 +303,12 @@ queuectl_args_quantity(const queuectl_flag_t *flag, const char *text,
         return 0;
     }
 
-    if (*end && flag->kind == QUEUECTL_SECONDS) {
+    if (*end && kind == QUEUECTL_SECONDS) {
         unit = strchr(seconds, *end);
         times = unit ? in_seconds[unit - seconds] : 0;
         end++;
 
-    } else if (*end && flag->kind == QUEUECTL_BYTES) {
+    } else if (*end && kind == QUEUECTL_BYTES) {
         unit = strchr(bytes, tolower((unsigned char) *end));
         times = unit ? in_bytes[unit - bytes] : 0;
         end++;

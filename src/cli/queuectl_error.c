@@ -12,6 +12,9 @@ static queuectl_exit_e queuectl_error_status(long status);
 static int queuectl_error_member(queuectl_span_t json, const char *name,
     queuectl_buf_t *safe);
 static void queuectl_error_hint(queuectl_t *q, const char *code);
+static void queuectl_error_key(queuectl_t *q);
+static void queuectl_error_logs(queuectl_t *q, queuectl_answer_t *a,
+    const char *text);
 
 
 static queuectl_exit_e
@@ -100,14 +103,7 @@ queuectl_error_hint(queuectl_t *q, const char *code)
     };
 
     if (strcmp(code, "unauthenticated") == 0) {
-        if (q->key) {
-            queuectl_error("The server does not know the key of %s.",
-                           q->key_from);
-        } else {
-            queuectl_error("Give a key with QUEUES_KEY, --key-file FILE or "
-                           "queuectl config set key.");
-        }
-
+        queuectl_error_key(q);
         return;
     }
 
@@ -121,6 +117,43 @@ queuectl_error_hint(queuectl_t *q, const char *code)
         if (strcmp(hints[i].code, code) == 0) {
             queuectl_error(hints[i].hint, q->project);
         }
+    }
+}
+
+
+static void
+queuectl_error_key(queuectl_t *q)
+{
+    if (q->key) {
+        queuectl_error("The server does not know the key of %s.", q->key_from);
+
+    } else {
+        queuectl_error("Give a key with QUEUES_KEY, --key-file FILE or "
+                       "queuectl config set key.");
+    }
+}
+
+
+/* the Queen API has a text, and few codes */
+
+static void
+queuectl_error_logs(queuectl_t *q, queuectl_answer_t *a, const char *text)
+{
+    queuectl_error("%s (%ld)", text, a->status);
+
+    if (a->status == 401) {
+        queuectl_error_key(q);
+
+    } else if (a->status == 403) {
+        queuectl_error("The key is from %s.", q->key_from ? q->key_from
+                                              : "nowhere: there is none");
+
+    } else if (strcmp(text, "Queue not found") == 0) {
+        queuectl_error("To see the queues of this API: queuectl logs list");
+
+    } else if (strcmp(text, "Not Found") == 0) {
+        queuectl_error("The server has no such call: does the location of the "
+                       "endpoint have queues_queen_api?");
     }
 }
 
@@ -172,8 +205,11 @@ queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a)
                        a->status);
         queuectl_error_hint(q, code.data);
 
+    } else if (code.len) {
+        queuectl_error_logs(q, a, code.data);
+
     } else {
-        queuectl_error("%s answers %ld, and not as the Queues API does.\n"
+        queuectl_error("%s answers %ld, and not as the API does.\n"
                        "The endpoint is from %s: is it the right one?",
                        q->endpoint, a->status, q->endpoint_from);
     }

@@ -67,9 +67,27 @@ queuectl_help_list(const char *group, FILE *out)
 {
     int                        i;
     char                       whole[64];
+    size_t                     n;
     const queuectl_command_t  *c;
 
+    /* before which table of commands there is a heading */
+
+    static const struct {
+        const queuectl_command_t  *commands;
+        const char                *heading;
+    } headings[] = {
+        { queuectl_queues_commands, "The Queues API" },
+        { queuectl_logs_commands, "The Queen API" },
+        { queuectl_keys_commands, "Keys and settings" },
+    };
+
     for (i = 0; queuectl_commands[i]; i++) {
+        for (n = 0; !group && n < sizeof(headings) / sizeof(headings[0]); n++) {
+            if (headings[n].commands == queuectl_commands[i]) {
+                fprintf(out, "\n%s:\n", headings[n].heading);
+            }
+        }
+
         for (c = queuectl_commands[i]; c->name; c++) {
 
             if (group && (c->group == NULL || strcmp(c->group, group) != 0)) {
@@ -100,8 +118,8 @@ queuectl_help(queuectl_t *q, FILE *out)
         return;
     }
 
-    fputs("queuectl, the command line of the Queues API\n\n"
-          "Usage:\n  queuectl COMMAND [arguments] [flags]\n\nCommands:\n", out);
+    fputs("queuectl, the command line of ngx_queues\n\n"
+          "Usage:\n  queuectl COMMAND [arguments] [flags]\n", out);
     queuectl_help_list(NULL, out);
 
     fputs("\nFlags of all commands:\n", out);

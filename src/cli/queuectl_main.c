@@ -19,8 +19,9 @@ const queuectl_command_t *const  queuectl_commands[] = {
     queuectl_receive_commands,
     queuectl_receipts_commands,
     queuectl_subscriptions_commands,
-    queuectl_keys_commands,
     queuectl_tail_commands,
+    queuectl_logs_commands,
+    queuectl_keys_commands,
     queuectl_config_commands,
     NULL
 };

@@ -1,0 +1,64 @@
+
+/* What the files about logs, the queues of the Queen API, share. */
+
+#ifndef QUEUECTL_LOGS_H_INCLUDED_
+#define QUEUECTL_LOGS_H_INCLUDED_
+
+
+#include "queuectl.h"
+#include "queuectl_http.h"
+#include "queuectl_out.h"
+#include "queuectl_text.h"
+
+
+/* a location of this API has its project */
+
+#define QUEUECTL_LOGS_API  (QUEUECTL_ENDPOINT|QUEUECTL_KEY)
+
+
+/* queuectl_logs_call.c */
+
+/* "/api/v1/" and these, to NULL: every second one is a name, to be encoded */
+
+void queuectl_logs_path(queuectl_buf_t *path, ...)
+    __attribute__((sentinel));
+
+/* frees the path; a body of NULL is none */
+
+queuectl_exit_e queuectl_logs_call(queuectl_t *q, const char *method,
+    queuectl_buf_t *path, queuectl_buf_t *body, queuectl_answer_t *a);
+
+/* the same for an answer that is shown as JSON, or not at all */
+
+queuectl_exit_e queuectl_logs_do(queuectl_t *q, const char *method,
+    queuectl_buf_t *path, queuectl_buf_t *body);
+
+/* a moment in ISO 8601, or one that is so long ago; 0, or -1 */
+
+int queuectl_logs_time(const char *text, queuectl_buf_t *time);
+
+/* "on" or "off": 1 and whether it is on, or 0 */
+
+int queuectl_logs_switch(const char *text, int *on);
+
+/* a cell of whatever a member is, "-" where there is none; of a time */
+
+void queuectl_logs_cell(queuectl_table_t *t, queuectl_span_t object,
+    const char *name);
+void queuectl_logs_seconds(queuectl_table_t *t, queuectl_span_t object,
+    const char *name);
+
+/* whether a member is this text */
+
+int queuectl_logs_is(queuectl_span_t object, const char *name,
+    const char *text);
+
+
+/* queuectl_logs_show.c */
+
+void queuectl_logs_show(queuectl_t *q, queuectl_span_t queue);
+queuectl_exit_e queuectl_logs_list(queuectl_t *q);
+queuectl_exit_e queuectl_logs_get(queuectl_t *q);
+
+
+#endif /* QUEUECTL_LOGS_H_INCLUDED_ */

@@ -1,0 +1,177 @@
+
+#include "queuectl_logs.h"
+#include "queuectl_json.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+
+void
+queuectl_logs_path(queuectl_buf_t *path, ...)
+{
+    int          name;
+    va_list      args;
+    const char  *text;
+
+    memset(path, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_text(path, "/api/v1/");
+
+    va_start(args, path);
+    name = 0;
+
+    while ((text = va_arg(args, const char *)) != NULL) {
+        if (name) {
+            queuectl_buf_url(path, text);
+
+        } else {
+            queuectl_buf_text(path, text);
+        }
+
+        name = !name;
+    }
+
+    va_end(args);
+}
+
+
+queuectl_exit_e
+queuectl_logs_call(queuectl_t *q, const char *method, queuectl_buf_t *path,
+    queuectl_buf_t *body, queuectl_answer_t *a)
+{
+    queuectl_exit_e     rc;
+    queuectl_request_t  r;
+
+    memset(&r, 0, sizeof(queuectl_request_t));
+    r.method = method;
+    r.path = path->data;
+
+    if (body) {
+        r.body = queuectl_buf_span(body);
+    }
+
+    rc = queuectl_http_call(q, &r, a);
+    queuectl_buf_free(path);
+
+    return rc;
+}
+
+
+queuectl_exit_e
+queuectl_logs_do(queuectl_t *q, const char *method, queuectl_buf_t *path,
+    queuectl_buf_t *body)
+{
+    queuectl_exit_e    rc;
+    queuectl_answer_t  a;
+
+    rc = queuectl_logs_call(q, method, path, body, &a);
+
+    if (rc == QUEUECTL_OK && q->json) {
+        queuectl_out_json(a.json);
+    }
+
+    queuectl_http_free(&a);
+
+    return rc;
+}
+
+
+int
+queuectl_logs_time(const char *text, queuectl_buf_t *time)
+{
+    char             iso[32];
+    long long        seconds;
+    struct tm        tm;
+    struct timespec  now;
+
+    /* what is no moment the server refuses */
+
+    if (strchr(text, '-') || strchr(text, ':')) {
+        queuectl_buf_text(time, text);
+        return 0;
+    }
+
+    if (!queuectl_quantity(QUEUECTL_SECONDS, text, &seconds)) {
+        return -1;
+    }
+
+    clock_gettime(CLOCK_REALTIME, &now);
+
+    if (seconds > now.tv_sec) {
+        return -1;
+    }
+
+    now.tv_sec -= seconds;
+
+    gmtime_r(&now.tv_sec, &tm);
+    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &tm);
+    queuectl_buf_print(time, "%s.%03ldZ", iso, now.tv_nsec / 1000000);
+
+    return 0;
+}
+
+
+int
+queuectl_logs_switch(const char *text, int *on)
+{
+    *on = strcmp(text, "on") == 0;
+
+    return *on || strcmp(text, "off") == 0;
+}
+
+
+void
+queuectl_logs_cell(queuectl_table_t *t, queuectl_span_t object,
+    const char *name)
+{
+    queuectl_buf_t   text;
+    queuectl_span_t  value;
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    if (queuectl_json_member(object, name, &value)
+        && !queuectl_json_text(value, &text)
+        && !(value.len == 4 && memcmp(value.data, "null", 4) == 0))
+    {
+        queuectl_buf_add(&text, value.data, value.len);
+    }
+
+    queuectl_table_add(t, text.len ? text.data : "-");
+    queuectl_buf_free(&text);
+}
+
+
+void
+queuectl_logs_seconds(queuectl_table_t *t, queuectl_span_t object,
+    const char *name)
+{
+    long long  seconds;
+
+    /* options are as they were written, perhaps as 1e3 */
+
+    if (queuectl_json_member_number(object, name, &seconds)) {
+        queuectl_table_seconds(t, seconds);
+
+    } else {
+        queuectl_logs_cell(t, object, name);
+    }
+}
+
+
+int
+queuectl_logs_is(queuectl_span_t object, const char *name, const char *text)
+{
+    int             is;
+    queuectl_buf_t  value;
+
+    memset(&value, 0, sizeof(queuectl_buf_t));
+
+    is = queuectl_json_member_text(object, name, &value)
+         && value.len == strlen(text)
+         && memcmp(queuectl_buf_span(&value).data, text, value.len) == 0;
+
+    queuectl_buf_free(&value);
+
+    return is;
+}
