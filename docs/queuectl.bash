@@ -43,6 +43,9 @@ _queuectl_flags() {
         'logs list')                    echo --namespace --task --names ;;
         'logs get')                     echo --partitions ;;
         'logs delete')                  echo --yes ;;
+        'logs push')                    echo --partition --id --trace --text \
+                                             --file --lines --jsonl \
+                                             --start-line --keep-going ;;
         'keys create')                  echo --permissions --resources \
                                              --secret-file ;;
         'tail')                         echo --interval --once ;;
@@ -79,7 +82,7 @@ _queuectl_value() {
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
-        --task|--partitions)
+        --task|--partitions|--partition|--id|--trace)
             echo any ;;
     esac
 }
@@ -147,7 +150,7 @@ _queuectl() {
                 value='create list get update pause resume delete
                        rotate-secret' ;;
             'logs ')
-                value='configure list get delete' ;;
+                value='configure list get delete push' ;;
             'keys ')
                 value=create ;;
             'config ')
@@ -158,7 +161,7 @@ _queuectl() {
             *'queues get'|*'queues update'|*'queues delete'|*'queues purge'|\
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
                 [ $arguments -gt 0 ] || value=queue ;;
-            *'logs configure'|*'logs get'|*'logs delete')
+            *'logs configure'|*'logs get'|*'logs delete'|*'logs push')
                 [ $arguments -gt 0 ] || value=log ;;
         esac
     fi

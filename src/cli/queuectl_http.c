@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 
 /* ten messages of 1 MiB with every byte escaped are some 60 MiB */
@@ -91,10 +90,7 @@ queuectl_http_random(char text[33])
     int            i;
     unsigned char  bytes[16];
 
-    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
-        queuectl_error("the system gives no random numbers");
-        exit(QUEUECTL_FAILED);
-    }
+    queuectl_random(bytes, sizeof(bytes));
 
     for (i = 0; i < 16; i++) {
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);

@@ -6,7 +6,6 @@
 
 #include <openssl/sha.h>
 #include <string.h>
-#include <sys/random.h>
 
 
 #define QUEUECTL_KEYS_BYTES  24
@@ -15,7 +14,7 @@
 static queuectl_exit_e queuectl_keys_create(queuectl_t *q);
 static queuectl_exit_e queuectl_keys_check(queuectl_t *q, const char *what,
     const char *text, int list);
-static queuectl_exit_e queuectl_keys_make(char *key, size_t size);
+static void queuectl_keys_make(char *key, size_t size);
 static void queuectl_keys_line(queuectl_t *q, const char *key,
     queuectl_buf_t *line);
 static void queuectl_keys_print(queuectl_t *q, const char *key,
@@ -70,7 +69,7 @@ queuectl_keys_create(queuectl_t *q)
                                        queuectl_text(q, "permissions"), 1);
     rc = rc ? rc : queuectl_keys_check(q, "--resources",
                                        queuectl_text(q, "resources"), 1);
-    rc = rc ? rc : queuectl_keys_make(key, sizeof(key));
+    queuectl_keys_make(key, sizeof(key));
 
     if (rc == QUEUECTL_OK && file) {
         rc = queuectl_secret_open(file, &fd);
@@ -135,24 +134,19 @@ queuectl_keys_check(queuectl_t *q, const char *what, const char *text,
 }
 
 
-static queuectl_exit_e
+static void
 queuectl_keys_make(char *key, size_t size)
 {
     size_t         i, len;
     unsigned char  bytes[QUEUECTL_KEYS_BYTES];
 
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t) sizeof(bytes)) {
-        queuectl_error("the system gives no random numbers");
-        return QUEUECTL_FAILED;
-    }
+    queuectl_random(bytes, sizeof(bytes));
 
     len = snprintf(key, size, "qk_");
 
     for (i = 0; i < sizeof(bytes); i++) {
         len += snprintf(key + len, size - len, "%02x", bytes[i]);
     }
-
-    return QUEUECTL_OK;
 }
 
 

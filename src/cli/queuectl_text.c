@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <wchar.h>
 
 
@@ -18,6 +19,16 @@ queuectl_no_memory(void)
 {
     fputs("queuectl: there is not enough memory\n", stderr);
     exit(1);
+}
+
+
+void
+queuectl_random(void *bytes, size_t n)
+{
+    if (getrandom(bytes, n, 0) != (ssize_t) n) {
+        fputs("queuectl: the system gives no random numbers\n", stderr);
+        exit(1);
+    }
 }
 
 

@@ -23,8 +23,9 @@ typedef struct {
 } queuectl_buf_t;
 
 
-/* there is no going on without memory: these end the program */
+/* there is no going on without memory, or chance: these end the program */
 
+void queuectl_random(void *bytes, size_t n);
 void *queuectl_alloc(size_t size);
 void *queuectl_grow(void *p, size_t n, size_t size);
 char *queuectl_copy(const char *data, size_t len);
