@@ -46,6 +46,10 @@ _queuectl_flags() {
         'logs push')                    echo --partition --id --trace --text \
                                              --file --lines --jsonl \
                                              --start-line --keep-going ;;
+        'logs pop')                     echo --group --partition --batch \
+                                             --partitions --wait --lease \
+                                             --from --ack --all --raw --text ;;
+        'logs ack')                     echo --failed --retry --dlq --error ;;
         'keys create')                  echo --permissions --resources \
                                              --secret-file ;;
         'tail')                         echo --interval --once ;;
@@ -82,7 +86,8 @@ _queuectl_value() {
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
-        --task|--partitions|--partition|--id|--trace)
+        --task|--partitions|--partition|--id|--trace|--batch|\
+        --lease|--from|--error)
             echo any ;;
     esac
 }
@@ -150,7 +155,7 @@ _queuectl() {
                 value='create list get update pause resume delete
                        rotate-secret' ;;
             'logs ')
-                value='configure list get delete push' ;;
+                value='configure list get delete push pop ack' ;;
             'keys ')
                 value=create ;;
             'config ')
@@ -161,7 +166,8 @@ _queuectl() {
             *'queues get'|*'queues update'|*'queues delete'|*'queues purge'|\
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
                 [ $arguments -gt 0 ] || value=queue ;;
-            *'logs configure'|*'logs get'|*'logs delete'|*'logs push')
+            *'logs configure'|*'logs get'|*'logs delete'|\
+            *'logs push'|*'logs pop')
                 [ $arguments -gt 0 ] || value=log ;;
         esac
     fi

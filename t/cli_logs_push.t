@@ -137,6 +137,133 @@ is($r->{err}, "queuectl: 1000 messages sent; go on with --start-line 1001\n",
    'and it says where to go on');
 close $end;
 
+# pop: for people, with a handle; raw; JSON as it came
+
+logs('push', 'p', $odd, '--id', "a:b/%\n \xc3\xa9", '--partition', 'x');
+$r = logs(qw/pop p --group g/);
+like($r->{out}, qr/^Message\ +a:b\/%\\n\ \xc3\xa9\nPartition\ +x\nPushed\ +20\S+Z\n
+                   Producer\ +test\nGroup\ +g\nHandle\ +\S+\n/x, 'a message');
+like($r->{out}, qr/^Payload      \{"a" :\n              \[1\.50, 12345678901234567890, /m,
+     'its payload, lines below each other');
+
+my ($handle) = $r->{out} =~ /^Handle +(\S+)$/m;
+
+like($handle, qr/^[\w%-]+:[\w%-]+:g:a%3Ab%2F%25%0A%20%C3%A9\z/, 'one word');
+is(logs(qw/pop p --group g/)->{err}, "queuectl: no messages\n", 'it is leased');
+is(logs('ack', $handle, '--retry')->{out} =~ s/ +/ /gr,
+   "RESULT MESSAGE\nok a:b/%\\n \xc3\xa9\n", 'given back');
+is(logs(qw/pop p --group g --raw/)->{out}, "$odd\n", 'the payload alone');
+$r = $c->run('logs', 'ack', $handle);
+is($r->{status}, 1, 'the lease is another one: 1');
+like($r->{out}, qr/^invalid or expired lease  a:b/m, 'and why');
+is($c->run({ stdin => "$handle\n\n" }, qw/logs ack - --json/)->{json}[0]{error},
+   'invalid or expired lease', 'handles of stdin');
+is(logs(qw/pop p --group h --text --ack/)->{out}, "$odd\n", 'text of no string');
+is(logs(qw/pop p --group h --text --ack/)->{out}, '', 'it is acknowledged');
+
+logs('push', 'p', '"a\\u0000\\n\\ud83d\\ude00"');
+is(logs(qw/pop p --group h --text --ack/)->{out}, "a\0\n\xf0\x9f\x98\x80\n",
+   'text of a string');
+
+# an id of zeros and other bytes is one in its handle
+
+$q->push('zero', { payload => 1, transactionId => "\0a\0\0" });
+($handle) = logs(qw/pop zero/)->{out} =~ /^Handle +(\S+)$/m;
+like($handle, qr/:%00a%00%00\z/, 'zeros');
+like(logs('ack', $handle)->{out}, qr/^ok /m, 'are acknowledged');
+
+# batches and partitions; JSON of them is acknowledged, and pushed elsewhere
+
+$q->push('from', map +{ payload => $_, partition => 'l' . $_ % 3,
+                         transactionId => "t$_" }, 1 .. 9);
+$r = logs(qw/pop from --group g --batch 100 --json/);
+is(@{ $r->{json} }, 3, 'a batch of a partition');
+like($c->ok({ stdin => $r->{out} }, qw/logs ack -/)->{out}, qr/\A(?:.*\n)(?:ok .*\n){3}\z/,
+     'messages are acknowledged as they are printed');
+is(@{ logs(qw/pop from --group g --batch 100 --partitions 9 --json/)->{json} }, 6,
+   'of more partitions');
+is(logs(qw/pop from --group h --partition l2 --batch 2 --raw --ack/)->{out},
+   "2\n5\n", 'of one');
+$r = logs(qw/pop from --group all --all --ack --json/);
+is(@{ $r->{json} }, 9, 'all');
+is($r->{err}, "queuectl: 9 messages popped and acknowledged\n", 'and how many');
+logs('push', 'odd', $odd =~ s/\n/ /r, '--trace', 't');
+$r = logs(qw/pop odd --json/)->{out} . $r->{out};
+$c->ok({ stdin => $r }, qw/logs push to --jsonl/);
+
+my @to = map { $q->messages('to', partition => $_, batch => 9) }
+    qw/l0 l1 l2/;
+
+is(join(' ', map { "$_->{partition}$_->{transactionId}" } @to),
+   'l0t3 l0t6 l0t9 l1t1 l1t4 l1t7 l2t2 l2t5 l2t8', 'from one to another: ids');
+like($q->pop('to', partition => 'Default')->{body},
+     qr/"traceId":"t","data":\Q${\ ($odd =~ s{\n}{ }r)}\E,/, 'traces, and payloads byte for byte');
+$c->ok({ stdin => $r }, qw/logs push to --jsonl --id again --partition z/);
+is(join(' ', $q->pop('to', partition => 'z', batch => 3)->{body}
+             =~ /"transactionId":"(.*?)"/g), 'again-1 again-2 again-3',
+    'with other ids, and elsewhere');
+
+# where a group begins
+
+is(logs(qw/pop from --group late --from now/)->{out}, '', 'now');
+is(@{ logs(qw/pop from --group hour --from 1h --batch 9 --partitions 3 --json/)
+      ->{json} }, 9, 'an hour ago');
+is(logs(qw/pop from --group then --from 2100-01-01T00:00:00.5Z/)->{out}, '',
+   'a time');
+like(logs(qw/pop from --group begin --from beginning --raw/)->{out}, qr/^\d\n\z/,
+     'the beginning');
+is($c->run(qw/logs pop from --group g --from then/)->{status}, 2, 'no time: usage');
+is($c->run(qw/logs pop from --from now/)->{status}, 2, 'no group: usage');
+
+# it waits; Ctrl-C ends that
+
+$h = $c->start(qw/logs pop wait --wait 30s --raw --ack/);
+ok(wait_for(sub { $q->get('resources/queues/wait')->{status} == 200 }), 'waiting');
+logs(qw/push wait 7/);
+is($c->end($h)->{out}, "7\n", 'for the first one');
+is($q->pop('wait')->{status}, 204, 'it is acknowledged');
+$h = $c->start(qw/logs pop late --wait 60 -v/);
+ok(wait_for(sub { $c->err($h) =~ /> GET .*wait=true&timeout=20000/ }),
+   'no call waits longer than 20 s');
+is($c->end($h, 'INT')->{signal}, 2, 'Ctrl-C');
+
+# failures: the queue's retries, then a dead letter that says why
+
+$q->configure('fail', retryLimit => 1);
+logs(qw/push fail 1/);
+
+for my $result ('ok', 'ok, a dead letter') {
+    ($handle) = logs(qw/pop fail/)->{out} =~ /^Handle +(\S+)$/m;
+    like(logs('ack', $handle, '--failed', '--error', "no \xc3\xa9")->{out},
+         qr/^$result  /m, "failed: $result");
+}
+
+is($q->get('dlq', queue => 'fail')->{json}{messages}[0]{errorMessage}, "no \x{e9}",
+   'with the error');
+logs(qw/push fail 2/);
+($handle) = logs(qw/pop fail/)->{out} =~ /^Handle +(\S+)$/m;
+like(logs('ack', $handle, '--dlq')->{out}, qr/^ok, a dead letter/m, 'at once');
+
+for my $words ('x', 'a:b:c', 'a:b:c:d:e', 'a:b:c:%zz', 'a:b:c:%ff', 'a:b:c:%0') {
+    is($c->run(qw/logs ack/, $words)->{status}, 2, "no handle: $words");
+}
+
+is($c->run({ stdin => '{"transactionId":"x"}' }, qw/logs ack -/)->{status}, 2,
+   'no message');
+
+for my $words ('ack h --failed --dlq', 'ack h --error x', 'pop q --json --raw',
+               'pop q --all')
+{
+    is($c->run('logs', split / /, $words)->{status}, 2, "$words: usage");
+}
+
+# a stdout that is full: nothing of it is acknowledged
+
+logs(qw/push full 1/);
+is($c->run({ command => ['sh', '-c', '"$0" logs pop full --ack >/dev/full',
+                         $c->binary] })->{status}, 1, 'stdout is full: 1');
+like($q->get('resources/queues/full')->{body}, qr/"completed":0/, 'not acknowledged');
+
 # what does not go together
 
 for my $words ('1 --lines', '1 --file y', '--lines --jsonl', '--jsonl --text',

@@ -122,6 +122,8 @@ extern const queuectl_command_t  queuectl_receipts_commands[];
 extern const queuectl_command_t  queuectl_subscriptions_commands[];
 extern const queuectl_command_t  queuectl_logs_commands[];
 extern const queuectl_command_t  queuectl_logs_push_commands[];
+extern const queuectl_command_t  queuectl_logs_pop_commands[];
+extern const queuectl_command_t  queuectl_logs_ack_commands[];
 extern const queuectl_command_t  queuectl_keys_commands[];
 extern const queuectl_command_t  queuectl_tail_commands[];
 extern const queuectl_command_t  queuectl_config_commands[];

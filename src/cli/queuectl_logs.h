@@ -33,9 +33,10 @@ queuectl_exit_e queuectl_logs_call(queuectl_t *q, const char *method,
 queuectl_exit_e queuectl_logs_do(queuectl_t *q, const char *method,
     queuectl_buf_t *path, queuectl_buf_t *body);
 
-/* a moment in ISO 8601, or one that is so long ago; 0, or -1 */
+/* what a flag says, a moment in ISO 8601 or how long ago that is */
 
-int queuectl_logs_time(const char *text, queuectl_buf_t *time);
+queuectl_exit_e queuectl_logs_time(queuectl_t *q, const char *flag,
+    queuectl_buf_t *time);
 
 /* "on" or "off": 1 and whether it is on, or 0 */
 
@@ -59,6 +60,15 @@ int queuectl_logs_is(queuectl_span_t object, const char *name,
 void queuectl_logs_show(queuectl_t *q, queuectl_span_t queue);
 queuectl_exit_e queuectl_logs_list(queuectl_t *q);
 queuectl_exit_e queuectl_logs_get(queuectl_t *q);
+
+
+/*
+ * queuectl_logs_message.c: on stdout, as JSON, its payload alone (--raw,
+ * --text), or for people. As JSON the payload is what the server sent.
+ */
+
+queuectl_exit_e queuectl_logs_message_form(queuectl_t *q);
+queuectl_exit_e queuectl_logs_message(queuectl_t *q, queuectl_span_t message);
 
 
 #endif /* QUEUECTL_LOGS_H_INCLUDED_ */

@@ -77,29 +77,39 @@ queuectl_logs_do(queuectl_t *q, const char *method, queuectl_buf_t *path,
 }
 
 
-int
-queuectl_logs_time(const char *text, queuectl_buf_t *time)
+queuectl_exit_e
+queuectl_logs_time(queuectl_t *q, const char *flag, queuectl_buf_t *time)
 {
     char             iso[32];
     long long        seconds;
     struct tm        tm;
+    const char      *text, *end;
     struct timespec  now;
 
-    /* what is no moment the server refuses */
+    text = queuectl_text(q, flag);
 
-    if (strchr(text, '-') || strchr(text, ':')) {
-        queuectl_buf_text(time, text);
-        return 0;
+    /* a pop passes over what is no time: it is to be one */
+
+    memset(&tm, 0, sizeof(struct tm));
+    end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    if (end && *end == '.') {
+        end += 1 + strspn(end + 1, "0123456789");
     }
 
-    if (!queuectl_quantity(QUEUECTL_SECONDS, text, &seconds)) {
-        return -1;
+    if (end && strcmp(end, "Z") == 0) {
+        queuectl_buf_text(time, text);
+        return QUEUECTL_OK;
     }
 
     clock_gettime(CLOCK_REALTIME, &now);
 
-    if (seconds > now.tv_sec) {
-        return -1;
+    if (!queuectl_quantity(QUEUECTL_SECONDS, text, &seconds)
+        || seconds > now.tv_sec)
+    {
+        return queuectl_usage(q, "--%s %s: a time is such as "
+                              "2026-08-01T12:00:00Z, or how long ago: 2h",
+                              flag, text);
     }
 
     now.tv_sec -= seconds;
@@ -108,7 +118,7 @@ queuectl_logs_time(const char *text, queuectl_buf_t *time)
     strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &tm);
     queuectl_buf_print(time, "%s.%03ldZ", iso, now.tv_nsec / 1000000);
 
-    return 0;
+    return QUEUECTL_OK;
 }
 
 

@@ -22,6 +22,8 @@ const queuectl_command_t *const  queuectl_commands[] = {
     queuectl_tail_commands,
     queuectl_logs_commands,
     queuectl_logs_push_commands,
+    queuectl_logs_pop_commands,
+    queuectl_logs_ack_commands,
     queuectl_keys_commands,
     queuectl_config_commands,
     NULL

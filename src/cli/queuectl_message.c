@@ -10,10 +10,7 @@
 
 
 static queuectl_exit_e queuectl_message_raw(queuectl_span_t message);
-static void queuectl_message_field(queuectl_t *q, const char *label,
-    queuectl_buf_t *text);
 static void queuectl_message_attributes(queuectl_t *q, queuectl_span_t message);
-static void queuectl_message_body(queuectl_t *q, queuectl_span_t message);
 
 
 queuectl_exit_e
@@ -49,20 +46,23 @@ queuectl_message_print(queuectl_t *q, queuectl_span_t message)
         queuectl_buf_clear(&text);
 
         if (queuectl_json_member_text(message, fields[i].name, &text)) {
-            queuectl_message_field(q, fields[i].label, &text);
+            queuectl_message_field(q, fields[i].label,
+                                   queuectl_buf_span(&text));
         }
     }
 
     if (queuectl_json_member_number(message, "receiveCount", &count)) {
         queuectl_buf_clear(&text);
         queuectl_buf_print(&text, "%lld", count);
-        queuectl_message_field(q, "Received", &text);
+        queuectl_message_field(q, "Received", queuectl_buf_span(&text));
     }
 
-    queuectl_buf_free(&text);
-
     queuectl_message_attributes(q, message);
-    queuectl_message_body(q, message);
+
+    queuectl_buf_free(&text);
+    queuectl_json_member_text(message, "body", &text);
+    queuectl_message_lines(q, "Body", queuectl_buf_span(&text));
+    queuectl_buf_free(&text);
     putchar('\n');
 
     return QUEUECTL_OK;
@@ -89,13 +89,13 @@ queuectl_message_raw(queuectl_span_t message)
 }
 
 
-static void
-queuectl_message_field(queuectl_t *q, const char *label, queuectl_buf_t *text)
+void
+queuectl_message_field(queuectl_t *q, const char *label, queuectl_span_t text)
 {
     queuectl_buf_t  safe;
 
     memset(&safe, 0, sizeof(queuectl_buf_t));
-    queuectl_buf_safe(&safe, queuectl_buf_span(text), 0);
+    queuectl_buf_safe(&safe, text, 0);
 
     printf("%s%-11s%s  %s\n", q->colour ? "\033[1m" : "", label,
            q->colour ? "\033[0m" : "", safe.len ? safe.data : "");
@@ -122,29 +122,25 @@ queuectl_message_attributes(queuectl_t *q, queuectl_span_t message)
         queuectl_json_text(name, &text);
         queuectl_buf_text(&text, "=");
         queuectl_json_text(value, &text);
-        queuectl_message_field(q, "Attribute", &text);
+        queuectl_message_field(q, "Attribute", queuectl_buf_span(&text));
     }
 
     queuectl_buf_free(&text);
 }
 
 
-/* its lines stay lines, below each other */
-
-static void
-queuectl_message_body(queuectl_t *q, queuectl_span_t message)
+void
+queuectl_message_lines(queuectl_t *q, const char *label, queuectl_span_t text)
 {
     char            *line, *end;
-    queuectl_buf_t   body, safe;
+    queuectl_buf_t   safe;
 
-    memset(&body, 0, sizeof(queuectl_buf_t));
     memset(&safe, 0, sizeof(queuectl_buf_t));
 
-    queuectl_json_member_text(message, "body", &body);
     queuectl_buf_text(&safe, "");
-    queuectl_buf_safe(&safe, queuectl_buf_span(&body), 1);
+    queuectl_buf_safe(&safe, text, 1);
 
-    printf("%s%-11s%s  ", q->colour ? "\033[1m" : "", "Body",
+    printf("%s%-11s%s  ", q->colour ? "\033[1m" : "", label,
            q->colour ? "\033[0m" : "");
 
     line = safe.data;
@@ -156,6 +152,5 @@ queuectl_message_body(queuectl_t *q, queuectl_span_t message)
 
     printf("%s\n", line);
 
-    queuectl_buf_free(&body);
     queuectl_buf_free(&safe);
 }

@@ -16,6 +16,13 @@
 
 queuectl_exit_e queuectl_message_print(queuectl_t *q, queuectl_span_t message);
 
+/* for people: a line with a label; one whose lines stay lines, below each other */
+
+void queuectl_message_field(queuectl_t *q, const char *label,
+    queuectl_span_t text);
+void queuectl_message_lines(queuectl_t *q, const char *label,
+    queuectl_span_t text);
+
 
 /* handles as JSON strings */
 

@@ -1,0 +1,112 @@
+
+/* A message of a log, on stdout. */
+
+#include "queuectl_logs.h"
+#include "queuectl_json.h"
+#include "queuectl_logs_ack.h"
+#include "queuectl_message.h"
+
+#include <string.h>
+
+
+static queuectl_exit_e queuectl_logs_message_raw(queuectl_t *q,
+    queuectl_span_t payload);
+
+
+queuectl_exit_e
+queuectl_logs_message_form(queuectl_t *q)
+{
+    if (q->json && (queuectl_given(q, "raw") || queuectl_given(q, "text"))) {
+        return queuectl_usage(q, "--json and --raw or --text are one too many");
+    }
+
+    return QUEUECTL_OK;
+}
+
+
+queuectl_exit_e
+queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
+{
+    size_t           i;
+    long long        count;
+    queuectl_buf_t   text;
+    queuectl_span_t  payload;
+
+    static const struct {
+        const char  *name;
+        const char  *label;
+    } fields[] = {
+        { "transactionId", "Message" },
+        { "partition", "Partition" },
+        { "status", "Status" },
+        { "createdAt", "Pushed" },
+        { "producerSub", "Producer" },
+        { "traceId", "Trace" },
+        { "consumerGroup", "Group" },
+        { "failedAt", "Failed" },
+        { "errorMessage", "Error" },
+    };
+
+    if (q->json) {
+        queuectl_out_json(message);
+        return QUEUECTL_OK;
+    }
+
+    if (!queuectl_json_member(message, "data", &payload)) {
+        queuectl_error("the answer has a message without a payload");
+        return QUEUECTL_FAILED;
+    }
+
+    if (queuectl_given(q, "raw") || queuectl_given(q, "text")) {
+        return queuectl_logs_message_raw(q, payload);
+    }
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        queuectl_buf_clear(&text);
+
+        if (queuectl_json_member_text(message, fields[i].name, &text)) {
+            queuectl_message_field(q, fields[i].label,
+                                   queuectl_buf_span(&text));
+        }
+    }
+
+    if (queuectl_json_member_number(message, "retryCount", &count)) {
+        queuectl_buf_clear(&text);
+        queuectl_buf_print(&text, "%lld", count);
+        queuectl_message_field(q, "Retries", queuectl_buf_span(&text));
+    }
+
+    queuectl_buf_clear(&text);
+
+    if (queuectl_logs_handle(message, &text)) {
+        queuectl_message_field(q, "Handle", queuectl_buf_span(&text));
+    }
+
+    queuectl_buf_free(&text);
+
+    queuectl_message_lines(q, "Payload", payload);
+    putchar('\n');
+
+    return QUEUECTL_OK;
+}
+
+
+static queuectl_exit_e
+queuectl_logs_message_raw(queuectl_t *q, queuectl_span_t payload)
+{
+    queuectl_buf_t  text;
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    if (!queuectl_given(q, "text") || !queuectl_json_text(payload, &text)) {
+        queuectl_buf_add(&text, payload.data, payload.len);
+    }
+
+    queuectl_buf_text(&text, "\n");
+    fwrite(text.data, 1, text.len, stdout);
+    queuectl_buf_free(&text);
+
+    return QUEUECTL_OK;
+}
