@@ -50,6 +50,16 @@ _queuectl_flags() {
                                              --partitions --wait --lease \
                                              --from --ack --all --raw --text ;;
         'logs ack')                     echo --failed --retry --dlq --error ;;
+        'logs groups')                  ;;
+        'logs group')                   ;;
+        'logs seek')                    echo --to --partition ;;
+        'logs delete-group')            echo --yes ;;
+        'logs messages')                echo --partition --limit --from --raw \
+                                             --text ;;
+        'logs dead')                    echo --group --limit --raw --text ;;
+        'logs retry')                   echo --all ;;
+        'logs purge-dead')              echo --group --yes ;;
+        'logs maintenance')             ;;
         'keys create')                  echo --permissions --resources \
                                              --secret-file ;;
         'tail')                         echo --interval --once ;;
@@ -87,7 +97,7 @@ _queuectl_value() {
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
         --task|--partitions|--partition|--id|--trace|--batch|\
-        --lease|--from|--error)
+        --lease|--from|--error|--to|--limit)
             echo any ;;
     esac
 }
@@ -155,7 +165,9 @@ _queuectl() {
                 value='create list get update pause resume delete
                        rotate-secret' ;;
             'logs ')
-                value='configure list get delete push pop ack' ;;
+                value='configure list get delete push pop ack groups group
+                       seek delete-group messages dead retry purge-dead
+                       maintenance' ;;
             'keys ')
                 value=create ;;
             'config ')
@@ -167,7 +179,8 @@ _queuectl() {
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
                 [ $arguments -gt 0 ] || value=queue ;;
             *'logs configure'|*'logs get'|*'logs delete'|\
-            *'logs push'|*'logs pop')
+            *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\
+            *'logs dead'|*'logs retry'|*'logs purge-dead')
                 [ $arguments -gt 0 ] || value=log ;;
         esac
     fi

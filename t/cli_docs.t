@@ -8,13 +8,17 @@ use warnings;
 
 use Test::More;
 
+use NgxQueues::CheckLog;
 use NgxQueues::Cli;
 use NgxQueues::Process qw/slurp spurt temp_dir/;
 use NgxQueues::Queue;
 use NgxQueues::Server;
 
+$NgxQueues::CheckLog::moved = 1;         # by a seek, while they have leases
+
 my $top = $NgxQueues::Process::top;
-my $s = NgxQueues::Server->new;
+my $s = NgxQueues::Server->new(locations => 'location / { queues_api; }'
+    . ' location /api/v1/ { queues_queen_api acme/shop; }');
 my $c = NgxQueues::Cli->new(server => $s, env => {
     map { $_ => undef } qw/QUEUES_URL QUEUES_KEY QUEUES_PROJECT/
 });
@@ -70,6 +74,10 @@ for my $command ($page =~ /`(queuectl [^`]+)`/g) {
 like($said{'queuectl queues list --counts'}, qr/^failed .*^orders /ms, 'the queues');
 like($said{'queuectl receive orders --wait 20s'},
      qr/^Attribute    source=shop\nBody         \{"orderId": 1\}$/m, 'a message');
+is($said{'queuectl logs pop clicks --group stats --ack --raw'},
+   "{\"page\": \"/\"}\n", 'a message of a log');
+is(() = slurp("$dir/clicks.jsonl") =~ /"transactionId":"numbers-\d+"/mg, 1000,
+   'many of a log');
 is($said{'queuectl receive orders --ack --raw'}, "{\"orderId\": 2}\n\n",
    'and its body');
 is(() = slurp("$dir/orders.jsonl") =~ /^\{"messageId":/mg, 1000, 'many of them');

@@ -6,9 +6,11 @@
 use strict;
 use warnings;
 
+use Digest::SHA 'sha256_hex';
 use JSON::PP ();
 use Test::More;
 
+use NgxQueues::CheckLog;
 use NgxQueues::Cli;
 use NgxQueues::Queen;
 use NgxQueues::Server;
@@ -17,6 +19,7 @@ use NgxQueues::Wait;
 my $s = NgxQueues::Server->new(
     locations => 'location / { queues_api; }'
                  . 'location /api/v1/ { queues_queen_api o/p; }',
+    keys => [sha256_hex('qk_reader') . ' reader queen.read.queues *'],
 );
 my $c = NgxQueues::Cli->new(server => $s);
 my $q = NgxQueues::Queen->new($s);
@@ -134,6 +137,148 @@ for my $command ('get', 'delete --yes') {
     like($r->{err}, qr/Queue not found/, 'in words');
 }
 
+# groups: how far behind, also of one queue and beside it
+
+$q->push('work', map +{ partition => "p$_", payload => $_ }, 1, 1, 2);
+is(logs(qw/groups/)->{err}, "queuectl: no groups\n", 'no groups');
+$q->messages('work', consumerGroup => "g$_") for 1 .. 103;
+$q->messages('other', consumerGroup => 'g1');
+$q->messages('work', consumerGroup => 'g1', partition => 'p2', autoAck => 1);
+
+is(@{ logs(qw/groups --json/)->{json} }, 104, 'all pages');
+$r = logs(qw/groups work/);
+is(@{ $r->{lines} }, 104, 'a table');
+like($r->{out}, qr/^GROUP .*^g1 +work +2 +1 +2 +\d+s +Stable$/ms, 'a group');
+like(logs(qw/get work/)->{out}, qr/^PARTITION.*^p2.*\n\nGROUP .*^g1 +work /ms,
+     'beside a queue');
+$r = logs(qw/group g1/);
+like($r->{out}, qr/^work +p2 +1 +0 +\d+s +- +20\S+Z$/m, 'by partition');
+is(logs(qw/group g1 --json/)->{json}[0]{work}{partitions}[1]{totalConsumed}, 1,
+   'JSON');
+is($c->run(qw/logs group none/)->{status}, 3, 'no such group: 3');
+
+# they go on elsewhere
+
+$NgxQueues::CheckLog::moved = 1;         # while they have leases
+
+sub popped {
+    return join ' ', sort map { $_->{data} }
+        $q->messages('work', consumerGroup => 'g1', batch => 9, partitions => 9,
+                     autoAck => 1, @_);
+}
+
+logs(qw/seek g1 work --to end/);
+is(popped(), '', 'the end');
+logs(qw/seek g1 work --to beginning/);
+is(popped(), '1 1 2', 'the beginning');
+logs(qw/seek g1 work --to 1h --partition p2/);
+is(popped(), '2', 'an hour ago, in a partition');
+$r = logs(qw/seek g1 work --to 2020-08-01T12:00:00Z --json/);
+is($r->{json}[0]{partitionsUpdated}, 2, 'a time, and JSON');
+is(popped(), '1 1 2', 'goes on there');
+
+for my $bad (['--to then', 2], ['', 2], ['--to end --partition none', 3]) {
+    is($c->run(qw/logs seek g1 work/, split / /, $bad->[0])->{status}, $bad->[1],
+       "seek $bad->[0]: $bad->[1]");
+}
+
+is($c->run(qw/logs seek g1 nowhere --to end/)->{status}, 3, 'no such queue: 3');
+is($c->run(qw/logs delete-group g1/)->{status}, 2, 'nobody to ask');
+logs(qw/delete-group g1 work --yes/);
+is(popped(), '1 1 2', 'a group is forgotten');
+logs(qw/delete-group g1 --yes/);
+is($c->run(qw/logs group g1/)->{status}, 3, 'on all queues');
+
+# messages, without a pop
+
+$r = logs(qw/messages work --limit 2/);
+is(() = $r->{out} =~ /^Message /mg, 2, 'messages');
+like($r->{out}, qr/^Status +\w+$/m, 'with what is said of them');
+is(logs(qw/messages work --partition p1 --raw/)->{out}, "1\n1\n", 'of a partition');
+is(@{ logs(qw/messages work --from 1h --json/)->{json} }, 3, 'from a time on');
+is(logs(qw/messages work --from 2100-01-01T00:00:00Z/)->{err},
+   "queuectl: no messages\n", 'none');
+
+# dead letters are shown, pushed again, and deleted
+
+sub bury {
+    my ($queue, @items) = @_;
+
+    $q->push($queue, @items);
+
+    while (my @m = $q->messages($queue, consumerGroup => 'g', partitions => 9,
+                                batch => 3))
+    {
+        my %first = map { $_->{partitionId} => $_ } reverse @m;
+
+        $q->ack([values %first], 'dlq', error => "why\e[1m");
+    }
+}
+
+sub dead { $q->get('dlq', queue => $_[0])->{json}{total} }
+
+bury('jobs', map +{ payload => $_, transactionId => "a/$_: " }, 1 .. 3);
+$r = logs(qw/dead jobs/);
+like($r->{out}, qr/^Group +g\nFailed +20\S+Z\nError +why\\u001b\[1m\nRetries +0\nLetter +\S+:a%2F3%3A%20\nPayload +3$/m,
+     'a dead letter');
+is(logs(qw/dead jobs --limit 2/)->{err}, "queuectl: 2 of 3 are shown: --limit N\n",
+   'some of them');
+is(logs(qw/dead jobs --group other/)->{err}, "queuectl: no dead letters\n",
+   'of no other group');
+
+my @letters = $r->{out} =~ /^Letter +(\S+)$/mg;
+
+is(logs('retry', 'jobs', @letters[0, 1])->{out},
+   join('', map { "pushed again $_\n" } @letters[0, 1]), 'pushed again');
+is(join(' ', sort map { $_->{data} } $q->messages('jobs', consumerGroup => 'g',
+                                                  batch => 9)), '2 3', 'both');
+is(dead('jobs'), 1, 'one stays');
+$r = $c->run(qw/logs retry jobs/, @letters);
+is("$r->{status}|$r->{out}", "3|pushed again $letters[2]\n",
+   'those that are there; not found: 3');
+is(dead('jobs'), 0, 'none stays');
+
+bury('lots', map +{ payload => $_, partition => "p" . $_ % 3 }, 1 .. 250);
+is(dead('lots'), 250, 'many');
+is(logs(qw/dead lots --limit 130 --json/)->{json}[129]{queue}, 'lots', 'pages of them');
+is(logs(qw/retry lots --all/)->{err}, "queuectl: 250 messages pushed again\n", 'all');
+is(dead('lots'), 0, 'none is dead');
+is(join(' ', sort { $a <=> $b } map { $_->{data} }
+        $q->messages('lots', consumerGroup => 'g', batch => 1000, partitions => 9)),
+   join(' ', 1 .. 250), 'all are there again');
+is(logs(qw/retry lots --all/)->{err}, "queuectl: 0 messages pushed again\n", 'none');
+
+bury('bad', 1 .. 4);
+($r) = logs(qw/dead bad/)->{out} =~ /^Letter +(\S+)$/m;
+is($c->run(qw/logs purge-dead bad/)->{status}, 2, 'nobody to ask');
+logs(qw/purge-dead bad --yes/, $r);
+is(dead('bad'), 3, 'one is deleted');
+logs(qw/purge-dead bad --yes --group other/);
+is(dead('bad'), 3, 'those of no other group');
+is(logs(qw/purge-dead bad --yes/)->{err}, "queuectl: 3 dead letters deleted\n", 'all');
+
+for my $words ('retry q', 'retry q x:y --all', 'retry q x', 'retry q a:b:c',
+               'purge-dead q x:y --group g --yes', 'messages q --json --raw',
+               'messages q --from then')
+{
+    is($c->run('logs', split / /, $words)->{status}, 2, "$words: usage");
+}
+
+# maintenance
+
+like(logs('maintenance')->{out}, qr/^Push maintenance +off\nPop maintenance +off$/m,
+     'switches');
+like(logs(qw/maintenance pop on push on/)->{out},
+     qr/^Push maintenance +on\nPop maintenance +on$/m, 'are turned');
+is($q->pop('jobs', consumerGroup => 'new')->{status}, 204, 'and act');
+ok(!logs(qw/maintenance pop off --json/)->{json}[0]{popMaintenanceMode}, 'JSON');
+is($q->pop('jobs', consumerGroup => 'new')->{status}, 200, 'off again');
+
+for my $words ('pop', 'pop maybe', 'all on', 'pop on push') {
+    is($c->run(qw/logs maintenance/, split / /, $words)->{status}, 2,
+       "$words: usage");
+}
+
 # keys, and what they may not
 
 is($c->run({ env => { QUEUES_KEY => 'qk_no' } }, qw/logs list/)->{status}, 4,
@@ -141,6 +286,35 @@ is($c->run({ env => { QUEUES_KEY => 'qk_no' } }, qw/logs list/)->{status}, 4,
 $r = $c->run({ env => { QUEUES_KEY => undef } }, qw/logs list/);
 is($r->{status}, 4, 'none: 4');
 like($r->{err}, qr/Authentication required \(401\).*Give a key/s, 'and what to do');
+my %reader = (env => { QUEUES_KEY => 'qk_reader' });
+
+$r = $c->ok(\%reader, qw/logs get work/);
+like($r->{out}, qr/^PARTITION /m, 'a key that may read queues');
+is($r->{err}, "queuectl: the key may not read groups\n", 'and no groups');
+$r = $c->run(\%reader, qw/logs groups work/);
+is($r->{status}, 4, 'not permitted: 4');
+like($r->{err}, qr/Insufficient permissions \(403\)\n.*The key is from QUEUES_KEY/,
+     'in words');
+is($c->run({ env => { QUEUES_URL => $s->url . '/nowhere' } }, qw/logs list/)->{status},
+   3, 'no such location: 3');
+
+# a server that is overloaded, or has no store
+
+my $busy = NgxQueues::Server->new(node_of => $s, locations => join ' ', map {
+    "location /$_/ { return $_ '{\"error\":\"slow\",\"code\":\"x\"}'; }"
+} 429, 503);
+
+for my $status (429, 503) {
+    my $env = { QUEUES_URL => $busy->url . "/$status" };
+
+    $r = $c->run({ env => $env }, qw/logs list --retries 1/);
+    is($r->{status}, 5, "$status: 5");
+    like($r->{err}, qr/\($status\); trying again in 1 s\n.*slow \($status\)/,
+         'after another try, with what the server says');
+}
+
+$busy->finish;
+
 is($c->run({ env => { QUEUES_PROJECT => undef } }, qw/logs list/)->{status}, 0,
    'the location has the project');
 

@@ -15,6 +15,10 @@
 
 #define QUEUECTL_LOGS_API  (QUEUECTL_ENDPOINT|QUEUECTL_KEY)
 
+/* a moment before all messages */
+
+#define QUEUECTL_LOGS_BEGINNING  "1970-01-01T00:00:00Z"
+
 
 /* queuectl_logs_call.c */
 
@@ -60,6 +64,15 @@ int queuectl_logs_is(queuectl_span_t object, const char *name,
 void queuectl_logs_show(queuectl_t *q, queuectl_span_t queue);
 queuectl_exit_e queuectl_logs_list(queuectl_t *q);
 queuectl_exit_e queuectl_logs_get(queuectl_t *q);
+
+
+/*
+ * queuectl_logs_groups.c: those of a queue, or with NULL of all, on stdout; or
+ * beside something else, which a key may read that may not read groups.
+ */
+
+queuectl_exit_e queuectl_logs_groups_of(queuectl_t *q, const char *queue,
+    int beside);
 
 
 /*

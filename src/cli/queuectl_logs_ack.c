@@ -5,7 +5,6 @@
 #include "queuectl_json.h"
 #include "queuectl_logs.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +15,6 @@ static queuectl_exit_e queuectl_logs_ack_flags(queuectl_t *q,
 static queuectl_exit_e queuectl_logs_ack_stdin(queuectl_logs_acks_t *acks);
 static queuectl_exit_e queuectl_logs_ack_text(queuectl_logs_acks_t *acks,
     const char *text);
-static int queuectl_logs_ack_decode(const char *text,
-    queuectl_buf_t parts[QUEUECTL_LOGS_ACK_NPARTS]);
 
 
 static const queuectl_flag_t  queuectl_logs_ack_table[] = {
@@ -168,7 +165,7 @@ queuectl_logs_ack_text(queuectl_logs_acks_t *acks, const char *text)
     memset(parts, 0, sizeof(parts));
     memset(json, 0, sizeof(json));
 
-    ok = queuectl_logs_ack_decode(text, parts);
+    ok = queuectl_logs_handle_read(text, QUEUECTL_LOGS_ACK_NPARTS, parts);
 
     for (i = 0; i < QUEUECTL_LOGS_ACK_NPARTS; i++) {
         ok = ok && queuectl_buf_json(&json[i], queuectl_buf_span(&parts[i]),
@@ -189,78 +186,4 @@ queuectl_logs_ack_text(queuectl_logs_acks_t *acks, const char *text)
     }
 
     return ok ? QUEUECTL_OK : QUEUECTL_USAGE;
-}
-
-
-/* whether it has so many parts, and they are encoded as they should be */
-
-static int
-queuectl_logs_ack_decode(const char *text,
-    queuectl_buf_t parts[QUEUECTL_LOGS_ACK_NPARTS])
-{
-    int          n;
-    char         hex[3], byte;
-    const char  *p;
-
-    n = 0;
-
-    for (p = text; *p; p++) {
-        byte = *p;
-
-        if (*p == ':') {
-            if (++n == QUEUECTL_LOGS_ACK_NPARTS) {
-                return 0;
-            }
-
-            continue;
-        }
-
-        if (*p == '%') {
-            if (!isxdigit((unsigned char) p[1])
-                || !isxdigit((unsigned char) p[2]))
-            {
-                return 0;
-            }
-
-            memcpy(hex, p + 1, 2);
-            hex[2] = '\0';
-            byte = strtol(hex, NULL, 16);
-            p += 2;
-        }
-
-        queuectl_buf_add(&parts[n], &byte, 1);
-    }
-
-    return n == QUEUECTL_LOGS_ACK_NPARTS - 1;
-}
-
-
-int
-queuectl_logs_handle(queuectl_span_t message, queuectl_buf_t *handle)
-{
-    int             i, ok;
-    size_t          at;
-    queuectl_buf_t  text;
-
-    ok = 1;
-    memset(&text, 0, sizeof(queuectl_buf_t));
-
-    for (i = 0; ok && i < QUEUECTL_LOGS_ACK_NPARTS; i++) {
-        queuectl_buf_clear(&text);
-        queuectl_buf_text(&text, "");
-        ok = queuectl_json_member_text(message, queuectl_logs_ack_names[i],
-                                       &text);
-        queuectl_buf_text(handle, i ? ":" : "");
-
-        /* an id may have zeros in it */
-
-        for (at = 0; ok && at <= text.len; at += strlen(text.data + at) + 1) {
-            queuectl_buf_text(handle, at ? "%00" : "");
-            queuectl_buf_url(handle, text.data + at);
-        }
-    }
-
-    queuectl_buf_free(&text);
-
-    return ok;
 }

@@ -52,9 +52,21 @@ queuectl_exit_e queuectl_logs_acks_send(queuectl_t *q,
     queuectl_logs_acks_t *acks);
 void queuectl_logs_acks_free(queuectl_logs_acks_t *acks);
 
-/* its handle, one word of printable characters; likewise */
+/* queuectl_logs_handle.c: its handle, one word of printable characters; or 0 */
 
 int queuectl_logs_handle(queuectl_span_t message, queuectl_buf_t *handle);
+
+/* so many parts of such a word; 0 where it has not those, or is none */
+
+int queuectl_logs_handle_read(const char *text, int n, queuectl_buf_t *parts);
+
+/* of a dead letter, likewise; and the path of it and of what is named so */
+
+int queuectl_logs_letter(queuectl_span_t message, queuectl_buf_t *letter);
+int queuectl_logs_letter_path(queuectl_span_t message, const char *rest,
+    queuectl_buf_t *path);
+int queuectl_logs_letter_named(const char *letter, const char *rest,
+    queuectl_buf_t *path);
 
 
 #endif /* QUEUECTL_LOGS_ACK_H_INCLUDED_ */

@@ -30,7 +30,7 @@ queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
     size_t           i;
     long long        count;
     queuectl_buf_t   text;
-    queuectl_span_t  payload;
+    queuectl_span_t  payload, span;
 
     static const struct {
         const char  *name;
@@ -82,6 +82,14 @@ queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
 
     if (queuectl_logs_handle(message, &text)) {
         queuectl_message_field(q, "Handle", queuectl_buf_span(&text));
+    }
+
+    queuectl_buf_clear(&text);
+
+    if (queuectl_json_member(message, "failedAt", &span)
+        && queuectl_logs_letter(message, &text))
+    {
+        queuectl_message_field(q, "Letter", queuectl_buf_span(&text));
     }
 
     queuectl_buf_free(&text);

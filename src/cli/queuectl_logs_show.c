@@ -200,6 +200,10 @@ queuectl_logs_get(queuectl_t *q)
 
     if (rc == QUEUECTL_OK) {
         queuectl_logs_show(q, a.json);
+
+        if (!q->json) {
+            rc = queuectl_logs_groups_of(q, q->arguments[0], 1);
+        }
     }
 
     queuectl_http_free(&a);
