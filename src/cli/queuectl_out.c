@@ -16,6 +16,12 @@ queuectl_out_json(queuectl_span_t value)
 {
     const char  *p, *last;
 
+    /* some answers have no body */
+
+    if (value.len == 0) {
+        return;
+    }
+
     p = value.data;
     last = p + value.len;
 
