@@ -50,6 +50,7 @@ _queuectl_flags() {
                                              --partitions --wait --lease \
                                              --from --ack --all --raw --text ;;
         'logs ack')                     echo --failed --retry --dlq --error ;;
+        'logs extend')                  echo --lease ;;
         'logs groups')                  ;;
         'logs group')                   ;;
         'logs seek')                    echo --to --partition ;;
@@ -165,8 +166,8 @@ _queuectl() {
                 value='create list get update pause resume delete
                        rotate-secret' ;;
             'logs ')
-                value='configure list get delete push pop ack groups group
-                       seek delete-group messages dead retry purge-dead
+                value='configure list get delete push pop ack extend groups
+                       group seek delete-group messages dead retry purge-dead
                        maintenance' ;;
             'keys ')
                 value=create ;;

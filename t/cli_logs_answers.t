@@ -28,7 +28,7 @@ my $c = NgxQueues::Cli->new;
 my @commands = (
     'configure q --retention 1h', 'list', 'list --names', 'get q',
     'delete q --yes', 'push q 1', 'push q --lines', 'pop q', 'pop q --ack --raw',
-    'ack a:b:c:d', 'groups', 'groups q', 'group g', 'seek g q --to end',
+    'ack a:b:c:d', 'extend a:b:c:d', 'groups', 'groups q', 'group g', 'seek g q --to end',
     'delete-group g --yes', 'messages q', 'dead q', 'retry q --all',
     'retry q a:b', 'purge-dead q --yes', 'maintenance', 'maintenance pop on',
 );

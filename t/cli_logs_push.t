@@ -150,12 +150,20 @@ my ($handle) = $r->{out} =~ /^Handle +(\S+)$/m;
 
 like($handle, qr/^[\w%-]+:[\w%-]+:g:a%3Ab%2F%25%0A%20%C3%A9\z/, 'one word');
 is(logs(qw/pop p --group g/)->{err}, "queuectl: no messages\n", 'it is leased');
+$r = logs('extend', $handle, '--lease', '20m');
+like($r->{out}, qr/\ALEASED TO +HANDLE\n20\S+Z  \Q$handle\E\n\z/, 'a longer lease');
+ok(logs('extend', $handle, '--json')->{json}[0]{expiresAt} ge $r->{out} =~ /(20\S+Z)/,
+   'none becomes shorter');
 is(logs('ack', $handle, '--retry')->{out} =~ s/ +/ /gr,
    "RESULT MESSAGE\nok a:b/%\\n \xc3\xa9\n", 'given back');
 is(logs(qw/pop p --group g --raw/)->{out}, "$odd\n", 'the payload alone');
 $r = $c->run('logs', 'ack', $handle);
 is($r->{status}, 1, 'the lease is another one: 1');
 like($r->{out}, qr/^invalid or expired lease  a:b/m, 'and why');
+$r = $c->run('logs', 'extend', $handle);
+is($r->{status}, 1, 'nor is that one extended');
+like($r->{err}, qr/the lease is over: \Q$handle\E$/, 'it is over');
+is($c->run(qw/logs extend a:b/)->{status}, 2, 'extend: no handle');
 is($c->run({ stdin => "$handle\n\n" }, qw/logs ack - --json/)->{json}[0]{error},
    'invalid or expired lease', 'handles of stdin');
 is(logs(qw/pop p --group h --text --ack/)->{out}, "$odd\n", 'text of no string');

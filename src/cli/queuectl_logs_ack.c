@@ -1,5 +1,5 @@
 
-/* Acknowledgements, by the handles that a pop prints. */
+/* Acknowledgements and longer leases, by the handles that a pop prints. */
 
 #include "queuectl_logs_ack.h"
 #include "queuectl_json.h"
@@ -15,6 +15,9 @@ static queuectl_exit_e queuectl_logs_ack_flags(queuectl_t *q,
 static queuectl_exit_e queuectl_logs_ack_stdin(queuectl_logs_acks_t *acks);
 static queuectl_exit_e queuectl_logs_ack_text(queuectl_logs_acks_t *acks,
     const char *text);
+static queuectl_exit_e queuectl_logs_extend(queuectl_t *q);
+static queuectl_exit_e queuectl_logs_extend_one(queuectl_t *q,
+    const char *handle, queuectl_table_t *table);
 
 
 static const queuectl_flag_t  queuectl_logs_ack_table[] = {
@@ -24,6 +27,11 @@ static const queuectl_flag_t  queuectl_logs_ack_table[] = {
     { "dlq", 0, QUEUECTL_SWITCH, NULL, "it becomes a dead letter" },
     { "error", 0, QUEUECTL_TEXT, "TEXT",
       "with --failed, --retry and --dlq: what a dead letter says" },
+    { NULL, 0, 0, NULL, NULL }
+};
+
+static const queuectl_flag_t  queuectl_logs_extend_table[] = {
+    { "lease", 0, QUEUECTL_SECONDS, "TIME", "for so long from now: 1m" },
     { NULL, 0, 0, NULL, NULL }
 };
 
@@ -40,6 +48,13 @@ const queuectl_command_t  queuectl_logs_ack_commands[] = {
       "  queuectl logs ack \"$HANDLE\" --failed --error 'no such account'\n"
       "  queuectl logs ack - < messages.jsonl\n",
       queuectl_logs_ack_table, queuectl_logs_ack },
+
+    { "logs", "extend", "HANDLE...", 1, -1, QUEUECTL_LOGS_API,
+      "Extend the leases of messages",
+      "That of all that was popped with them. No lease becomes shorter, and one "
+      "that is over\nstays so: the exit code is 1 then.\n\n"
+      "  queuectl logs extend \"$HANDLE\" --lease 10m\n",
+      queuectl_logs_extend_table, queuectl_logs_extend },
 
     { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 };
@@ -186,4 +201,85 @@ queuectl_logs_ack_text(queuectl_logs_acks_t *acks, const char *text)
     }
 
     return ok ? QUEUECTL_OK : QUEUECTL_USAGE;
+}
+
+
+static queuectl_exit_e
+queuectl_logs_extend(queuectl_t *q)
+{
+    int               i;
+    queuectl_exit_e   rc, worst;
+    queuectl_table_t  table;
+
+    static const char *const  headings[] = { "LEASED TO", "HANDLE" };
+
+    queuectl_table_init(&table, headings, 2);
+    worst = QUEUECTL_OK;
+
+    for (i = 0; i < q->narguments && worst <= QUEUECTL_FAILED; i++) {
+        rc = queuectl_logs_extend_one(q, q->arguments[i], &table);
+        worst = rc ? rc : worst;
+    }
+
+    if (table.ncells) {
+        queuectl_table_end(q, &table);
+    }
+
+    return worst;
+}
+
+
+static queuectl_exit_e
+queuectl_logs_extend_one(queuectl_t *q, const char *handle,
+    queuectl_table_t *table)
+{
+    int                i;
+    long long          renewed;
+    queuectl_buf_t     parts[QUEUECTL_LOGS_ACK_NPARTS], path, body;
+    queuectl_exit_e    rc;
+    queuectl_answer_t  a;
+
+    memset(parts, 0, sizeof(parts));
+
+    if (!queuectl_logs_handle_read(handle, QUEUECTL_LOGS_ACK_NPARTS, parts)
+        || parts[QUEUECTL_LOGS_ACK_LEASE].len == 0)
+    {
+        queuectl_error("that is no handle of a message: %s", handle);
+        rc = QUEUECTL_USAGE;
+        goto done;
+    }
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_print(&body, "{\"seconds\":%lld}",
+                       queuectl_number(q, "lease", 60));
+    queuectl_logs_path(&path, "lease/", parts[QUEUECTL_LOGS_ACK_LEASE].data,
+                       "/extend", NULL);
+
+    rc = queuectl_logs_call(q, "POST", &path, &body, &a);
+
+    if (rc == QUEUECTL_OK
+        && (!queuectl_json_member_number(a.json, "renewed", &renewed)
+            || renewed == 0))
+    {
+        queuectl_error("the lease is over: %s", handle);
+        rc = QUEUECTL_FAILED;
+
+    } else if (rc == QUEUECTL_OK && q->json) {
+        queuectl_out_json(a.json);
+
+    } else if (rc == QUEUECTL_OK) {
+        queuectl_logs_cell(table, a.json, "expiresAt");
+        queuectl_table_add(table, handle);
+    }
+
+    queuectl_http_free(&a);
+    queuectl_buf_free(&body);
+
+done:
+
+    for (i = 0; i < QUEUECTL_LOGS_ACK_NPARTS; i++) {
+        queuectl_buf_free(&parts[i]);
+    }
+
+    return rc;
 }
