@@ -42,8 +42,8 @@ const queuectl_command_t  queuectl_logs_ack_commands[] = {
       "A message that is acknowledged completes all before it in its "
       "partition; one that\nhas failed holds those behind it. With \"-\" for a "
       "handle they are read from stdin, one\na line, or messages as logs pop "
-      "--json prints them. A handle is partitionId, leaseId,\nconsumerGroup and "
-      "transactionId, percent-encoded, with colons between.\n\n"
+      "--json prints them. A handle is partitionId, leaseId,\nconsumerGroup "
+      "and transactionId, percent-encoded, with colons between.\n\n"
       "  queuectl logs ack 66d38ac9-...:01a22dbd-...:billing:order-1\n"
       "  queuectl logs ack \"$HANDLE\" --failed --error 'no such account'\n"
       "  queuectl logs ack - < messages.jsonl\n",
@@ -51,8 +51,8 @@ const queuectl_command_t  queuectl_logs_ack_commands[] = {
 
     { "logs", "extend", "HANDLE...", 1, -1, QUEUECTL_LOGS_API,
       "Extend the leases of messages",
-      "That of all that was popped with them. No lease becomes shorter, and one "
-      "that is over\nstays so: the exit code is 1 then.\n\n"
+      "That of all that was popped with them. No lease becomes shorter, and "
+      "one that is over\nstays so: the exit code is 1 then.\n\n"
       "  queuectl logs extend \"$HANDLE\" --lease 10m\n",
       queuectl_logs_extend_table, queuectl_logs_extend },
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 
+static void queuectl_logs_message_fields(queuectl_t *q,
+    queuectl_span_t message);
 static queuectl_exit_e queuectl_logs_message_raw(queuectl_t *q,
     queuectl_span_t payload);
 
@@ -27,10 +29,37 @@ queuectl_logs_message_form(queuectl_t *q)
 queuectl_exit_e
 queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
 {
+    queuectl_span_t  payload;
+
+    if (q->json) {
+        queuectl_out_json(message);
+        return QUEUECTL_OK;
+    }
+
+    if (!queuectl_json_member(message, "data", &payload)) {
+        queuectl_error("the answer has a message without a payload");
+        return QUEUECTL_FAILED;
+    }
+
+    if (queuectl_given(q, "raw") || queuectl_given(q, "text")) {
+        return queuectl_logs_message_raw(q, payload);
+    }
+
+    queuectl_logs_message_fields(q, message);
+    queuectl_message_lines(q, "Payload", payload);
+    putchar('\n');
+
+    return QUEUECTL_OK;
+}
+
+
+static void
+queuectl_logs_message_fields(queuectl_t *q, queuectl_span_t message)
+{
     size_t           i;
     long long        count;
     queuectl_buf_t   text;
-    queuectl_span_t  payload, span;
+    queuectl_span_t  span;
 
     static const struct {
         const char  *name;
@@ -46,20 +75,6 @@ queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
         { "failedAt", "Failed" },
         { "errorMessage", "Error" },
     };
-
-    if (q->json) {
-        queuectl_out_json(message);
-        return QUEUECTL_OK;
-    }
-
-    if (!queuectl_json_member(message, "data", &payload)) {
-        queuectl_error("the answer has a message without a payload");
-        return QUEUECTL_FAILED;
-    }
-
-    if (queuectl_given(q, "raw") || queuectl_given(q, "text")) {
-        return queuectl_logs_message_raw(q, payload);
-    }
 
     memset(&text, 0, sizeof(queuectl_buf_t));
 
@@ -93,11 +108,6 @@ queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
     }
 
     queuectl_buf_free(&text);
-
-    queuectl_message_lines(q, "Payload", payload);
-    putchar('\n');
-
-    return QUEUECTL_OK;
 }
 
 

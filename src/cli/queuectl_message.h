@@ -16,7 +16,7 @@
 
 queuectl_exit_e queuectl_message_print(queuectl_t *q, queuectl_span_t message);
 
-/* for people: a line with a label; one whose lines stay lines, below each other */
+/* for people: a line with a label; or lines, below each other */
 
 void queuectl_message_field(queuectl_t *q, const char *label,
     queuectl_span_t text);

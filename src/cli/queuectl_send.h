@@ -38,7 +38,7 @@ typedef struct {
 } queuectl_sending_t;
 
 
-/* queuectl_input.c: the second argument, a file or stdin; whole, or its lines */
+/* queuectl_input.c: the second argument, a file or stdin; whole or in lines */
 
 queuectl_exit_e queuectl_input(queuectl_t *q, const queuectl_sending_t *s);
 
