@@ -1,6 +1,6 @@
 # Completion of queuectl for bash: sourced by bash-completion from
 # /usr/share/bash-completion/completions/queuectl, or from ~/.bashrc.
-# Names of queues come from the server, where it answers in time.
+# Names of queues, topics and so on come from the server, where it answers in time.
 
 _queuectl_flags() {
     local queue='--visibility-timeout --receive-wait --retention --delay
@@ -33,6 +33,13 @@ _queuectl_flags() {
         'subscriptions resume')         ;;
         'subscriptions delete')         echo --yes ;;
         'subscriptions rotate-secret')  echo --secret-file ;;
+        'topics create')                echo --retention --label ;;
+        'topics list')                  echo --names ;;
+        'topics get')                   ;;
+        'topics update')                echo --retention --no-retention --label \
+                                             --no-labels ;;
+        'topics delete')                echo --yes ;;
+        'topics subscriptions')         ;;
         'logs configure')               echo --lease-time --retry-limit \
                                              --delayed-processing \
                                              --window-buffer --dedup-window \
@@ -83,7 +90,7 @@ _queuectl_value() {
         --file|-f|--key-file|-k|--config|-c|--cacert|--secret-file)
             echo file ;;
         --dead-letter-queue|--destination|--queue)
-            echo queue ;;
+            echo queues ;;
         --state|-s)
             echo visible inFlight delayed ;;
         --color)
@@ -95,6 +102,7 @@ _queuectl_value() {
         --max-message-bytes|--max-receive-count|--prefix|--attribute|--group|-g|\
         --deduplication-id|--start-line|--max|--url|-u|--delivery-timeout|\
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
+        --label|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
         --task|--partitions|--partition|--id|--trace|--batch|\
@@ -103,16 +111,15 @@ _queuectl_value() {
     esac
 }
 
-# by the server, settings and key of the line so far
+# of a group, by the server, settings and key of the line so far
 
 _queuectl_names() {
-    "$1" "${@:3}" queues list --names --quiet --timeout 2 --connect-timeout 2 \
-        --retries 0 --prefix "$2" 2>/dev/null
-}
+    local prefix=()
 
-_queuectl_logs() {
-    "$1" "${@:2}" logs list --names --quiet --timeout 2 --connect-timeout 2 \
-        --retries 0 2>/dev/null
+    [ "$2" != queues ] || prefix=(--prefix "$3")
+
+    "$1" "${@:4}" "$2" list --names --quiet --timeout 2 --connect-timeout 2 \
+        --retries 0 "${prefix[@]}" 2>/dev/null
 }
 
 _queuectl() {
@@ -140,9 +147,9 @@ _queuectl() {
 
         else
             case $group$word in
-                queues|subscriptions|logs|keys|config)
-                                                    group="$word " ;;
-                *)                                  command=$group$word ;;
+                queues|subscriptions|logs|topics|keys|config)
+                    group="$word " ;;
+                *)  command=$group$word ;;
             esac
         fi
     done
@@ -159,12 +166,14 @@ _queuectl() {
         case $group$command in
             '')
                 value='queues send receive drain peek ack change-visibility
-                       subscriptions tail logs keys config help' ;;
+                       subscriptions tail logs topics keys config help' ;;
             'queues ')
                 value='create list get update delete purge redrive' ;;
             'subscriptions ')
                 value='create list get update pause resume delete
                        rotate-secret' ;;
+            'topics ')
+                value='create list get update delete subscriptions' ;;
             'logs ')
                 value='configure list get delete push pop ack extend groups
                        group seek delete-group messages dead retry purge-dead
@@ -178,7 +187,10 @@ _queuectl() {
                     || value='endpoint project key key-file cacert' ;;
             *'queues get'|*'queues update'|*'queues delete'|*'queues purge'|\
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
-                [ $arguments -gt 0 ] || value=queue ;;
+                [ $arguments -gt 0 ] || value=queues ;;
+            *'topics get'|*'topics update'|*'topics delete'|\
+            *'topics subscriptions')
+                [ $arguments -gt 0 ] || value=topics ;;
             *'logs configure'|*'logs get'|*'logs delete'|\
             *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\
             *'logs dead'|*'logs retry'|*'logs purge-dead')
@@ -189,12 +201,13 @@ _queuectl() {
     case $value in
         file)
             COMPREPLY=($(compgen -f -- "$current")) ;;
-        queue)
+        queues|topics)
             COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
-                         "$current" "${settings[@]}")" -- "$current")) ;;
+                         "$value" "$current" "${settings[@]}")" \
+                         -- "$current")) ;;
         log)
-            COMPREPLY=($(compgen -W "$(_queuectl_logs "${COMP_WORDS[0]}" \
-                         "${settings[@]}")" -- "$current")) ;;
+            COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
+                         logs '' "${settings[@]}")" -- "$current")) ;;
         any)
             ;;
         *)

@@ -18,6 +18,7 @@ $NgxQueues::CheckLog::moved = 1;         # by a seek, while they have leases
 
 my $top = $NgxQueues::Process::top;
 my $s = NgxQueues::Server->new(locations => 'location / { queues_api; }'
+    . ' location /v1/projects/ { queues_pubsub_api acme; }'
     . ' location /api/v1/ { queues_queen_api acme/shop; }');
 my $c = NgxQueues::Cli->new(server => $s, env => {
     map { $_ => undef } qw/QUEUES_URL QUEUES_KEY QUEUES_PROJECT/

@@ -10,6 +10,7 @@ use Test::More;
 
 use NgxQueues::Cli;
 use NgxQueues::Process qw/slurp spurt temp_dir/;
+use NgxQueues::Pubsub;
 use NgxQueues::Queen;
 use NgxQueues::Queue;
 use NgxQueues::Server;
@@ -27,6 +28,9 @@ is((grep { length > 100 } split /\n/, $all), 0, 'lines are no longer than 100');
 my ($list, $flags) = $all =~ /^The Queues API:\n(.*?)\n\nFlags of all commands:\n(.*?)\n\n/ms;
 my @commands = map { /^  ((?:[a-z]+ )?[a-z-]+)  / ? $1 =~ s/ +$//r : () }
     split /\n/, $list;
+
+my %groups = map { /^(\S+) \S/ ? ($1 => 1) : () } @commands;
+my @groups = sort keys %groups;
 
 cmp_ok(scalar @commands, '>=', 28, 'there are commands');
 
@@ -75,7 +79,7 @@ for my $command (@commands) {
     }
 }
 
-for my $group (qw/queues subscriptions logs keys config/) {
+for my $group (@groups) {
     my $help = $c->ok($group, '--help')->{out};
     my @of = grep { /^$group / } @commands;
 
@@ -128,10 +132,13 @@ is("$warnings->{status}|$warnings->{err}", '0|', 'man page: groff reads it');
 # the completion, as bash asks for it
 
 my $s = NgxQueues::Server->new(locations => 'location / { queues_api; }'
-                               . ' location /api/v1/ { queues_queen_api o/p; }');
+                               . ' location /api/v1/ { queues_queen_api o/p; }'
+                               . 'location /v1/projects/ { queues_pubsub_api o; }');
+my $p = NgxQueues::Pubsub->new($s, project => 'p');
 
 NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
 NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/;
+$p->topic($_) for qw/news views/;
 
 my $bin = temp_dir();
 
@@ -163,7 +170,7 @@ my %first = map { (split / /)[0] => 1 } @commands, 'help';
 
 is(complete(''), join(' ', sort keys %first), 'completion: first words');
 
-for my $group (qw/queues subscriptions logs keys config/) {
+for my $group (@groups) {
     is(complete($group, ''), join(' ', sort map { /^$group (.*)/ ? $1 : () }
                                   @commands), "completion: $group");
 }
@@ -192,6 +199,7 @@ is(complete(qw/receive orders/, ''), '', 'one is enough');
 is(complete(qw/logs get c/), 'clicks clocks', 'logs');
 is(complete(qw/queues redrive orders --destination o/), 'orders other',
    'queues of flags');
+is(complete(qw/topics get/, ''), 'news views', 'topics');
 is(complete(qw/peek orders --state/, ''), 'delayed inFlight visible', 'values');
 is(complete(qw/config set key/), 'key key-file', 'settings');
 is(complete(qw/send orders --file/, "$bin/comp"), "$bin/complete", 'files');

@@ -102,14 +102,20 @@ queuectl_error_hint(queuectl_t *q, const char *code)
           "--no-dead-letter-queue" },
     };
 
-    if (strcmp(code, "unauthenticated") == 0) {
+    if (strcasecmp(code, "unauthenticated") == 0) {
         queuectl_error_key(q);
         return;
     }
 
-    if (strcmp(code, "permission_denied") == 0) {
+    if (strcasecmp(code, "permission_denied") == 0) {
         queuectl_error("The key is from %s.", q->key_from ? q->key_from
                                               : "nowhere: there is none");
+        return;
+    }
+
+    if (strcmp(code, "NOT_FOUND") == 0 && q->group) {
+        queuectl_error("To see what there is in %s: queuectl %s list",
+                       q->project, q->group);
         return;
     }
 
@@ -178,10 +184,43 @@ queuectl_error_member(queuectl_span_t json, const char *name,
 }
 
 
+/* in the Pub/Sub API it is among the details of the error */
+
+int
+queuectl_http_blamed(queuectl_answer_t *a, queuectl_buf_t *field)
+{
+    queuectl_span_t  error, details, detail, violations, first;
+
+    if (queuectl_json_member_text(a->json, "field", field)) {
+        return 1;
+    }
+
+    detail.data = first.data = NULL;
+
+    if (!queuectl_json_member(a->json, "error", &error)
+        || !queuectl_json_member(error, "details", &details))
+    {
+        return 0;
+    }
+
+    while (queuectl_json_next(details, &detail)) {
+        if (queuectl_json_member(detail, "fieldViolations", &violations)
+            && queuectl_json_next(violations, &first))
+        {
+            return queuectl_json_member_text(first, "field", field);
+        }
+    }
+
+    return 0;
+}
+
+
 queuectl_exit_e
 queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a)
 {
-    queuectl_buf_t  code, message, field;
+    const char       *named;
+    queuectl_buf_t    code, message, field;
+    queuectl_span_t   error, inner;
 
     if (queuectl_interrupts()) {
         return QUEUECTL_INTERRUPTED;
@@ -195,10 +234,20 @@ queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a)
     memset(&message, 0, sizeof(queuectl_buf_t));
     memset(&field, 0, sizeof(queuectl_buf_t));
 
-    if (queuectl_error_member(a->json, "error", &code)
-        && queuectl_error_member(a->json, "message", &message))
+    error = a->json;
+    named = "error";
+
+    if (queuectl_json_member(error, "error", &inner)
+        && queuectl_json_is_object(inner))
     {
-        queuectl_error_member(a->json, "field", &field);
+        error = inner;
+        named = "status";
+    }
+
+    if (queuectl_error_member(error, named, &code)
+        && queuectl_error_member(error, "message", &message))
+    {
+        queuectl_error_member(error, "field", &field);
 
         queuectl_error("%s (%s%s%s, %ld)", message.data, code.data,
                        field.len ? " in " : "", field.len ? field.data : "",

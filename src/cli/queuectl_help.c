@@ -77,6 +77,7 @@ queuectl_help_list(const char *group, FILE *out)
         const char                *heading;
     } headings[] = {
         { queuectl_queues_commands, "The Queues API" },
+        { queuectl_topics_commands, "The Pub/Sub API" },
         { queuectl_logs_commands, "The Queen API" },
         { queuectl_keys_commands, "Keys and settings" },
     };

@@ -54,6 +54,10 @@ void queuectl_http_free(queuectl_answer_t *a);
 
 queuectl_exit_e queuectl_http_failed(queuectl_t *q, queuectl_answer_t *a);
 
+/* the field that is to blame, where the answer names one */
+
+int queuectl_http_blamed(queuectl_answer_t *a, queuectl_buf_t *field);
+
 
 /* queuectl_path.c: /v1/organizations/ORG/projects/PROJECT and what follows */
 
@@ -73,6 +77,11 @@ typedef queuectl_exit_e (*queuectl_item_pt)(queuectl_t *q,
 queuectl_exit_e queuectl_list(queuectl_t *q, const char *kind,
     const char *filter, const char *value, queuectl_item_pt handler,
     void *data);
+
+/* the same of any path; where the list is optional none has no member */
+
+queuectl_exit_e queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path,
+    const char *member, int optional, queuectl_item_pt handler, void *data);
 
 
 #endif /* QUEUECTL_HTTP_H_INCLUDED_ */

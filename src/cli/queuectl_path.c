@@ -7,9 +7,9 @@
 #include <string.h>
 
 
-static queuectl_exit_e queuectl_list_page(queuectl_t *q, const char *kind,
-    queuectl_answer_t *a, queuectl_buf_t *token, queuectl_item_pt handler,
-    void *data);
+static queuectl_exit_e queuectl_list_page(queuectl_t *q, const char *member,
+    int optional, queuectl_answer_t *a, queuectl_buf_t *token,
+    queuectl_item_pt handler, void *data);
 
 
 void
@@ -53,16 +53,21 @@ queuectl_path_query(queuectl_buf_t *path, const char *name, const char *value)
 
 
 static queuectl_exit_e
-queuectl_list_page(queuectl_t *q, const char *kind, queuectl_answer_t *a,
-    queuectl_buf_t *token, queuectl_item_pt handler, void *data)
+queuectl_list_page(queuectl_t *q, const char *member, int optional,
+    queuectl_answer_t *a, queuectl_buf_t *token, queuectl_item_pt handler,
+    void *data)
 {
     queuectl_exit_e  rc;
     queuectl_buf_t   next;
     queuectl_span_t  items, item;
 
-    if (!queuectl_json_member(a->json, kind, &items)) {
-        queuectl_error("the answer has no %s", kind);
-        return QUEUECTL_FAILED;
+    if (!queuectl_json_member(a->json, member, &items)) {
+        if (!optional || !queuectl_json_is_object(a->json)) {
+            queuectl_error("the answer has no %s", member);
+            return QUEUECTL_FAILED;
+        }
+
+        items.len = 0;
     }
 
     item.data = NULL;
@@ -99,38 +104,59 @@ queuectl_exit_e
 queuectl_list(queuectl_t *q, const char *kind, const char *filter,
     const char *value, queuectl_item_pt handler, void *data)
 {
-    queuectl_buf_t      path, token;
+    queuectl_buf_t   path;
+    queuectl_exit_e  rc;
+
+    memset(&path, 0, sizeof(queuectl_buf_t));
+    queuectl_path(q, &path, kind, NULL, "");
+    queuectl_path_query(&path, filter, value);
+
+    rc = queuectl_list_pages(q, &path, kind, 0, handler, data);
+
+    queuectl_buf_free(&path);
+
+    return rc;
+}
+
+
+queuectl_exit_e
+queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path, const char *member,
+    int optional, queuectl_item_pt handler, void *data)
+{
+    size_t              len;
+    queuectl_buf_t      token;
     queuectl_exit_e     rc;
     queuectl_answer_t   a;
     queuectl_request_t  r;
 
-    memset(&path, 0, sizeof(queuectl_buf_t));
     memset(&token, 0, sizeof(queuectl_buf_t));
     memset(&r, 0, sizeof(queuectl_request_t));
 
+    queuectl_path_query(path, "pageSize", "100");
+    len = path->len;
+
     do {
-        queuectl_buf_clear(&path);
-        queuectl_path(q, &path, kind, NULL, "?pageSize=100");
-        queuectl_path_query(&path, filter, value);
+        path->len = len;
+        path->data[len] = '\0';
 
         if (token.len) {
-            queuectl_path_query(&path, "pageToken", token.data);
+            queuectl_path_query(path, "pageToken", token.data);
         }
 
         r.method = "GET";
-        r.path = path.data;
+        r.path = path->data;
 
         rc = queuectl_http_call(q, &r, &a);
 
         if (rc == QUEUECTL_OK) {
-            rc = queuectl_list_page(q, kind, &a, &token, handler, data);
+            rc = queuectl_list_page(q, member, optional, &a, &token, handler,
+                                    data);
         }
 
         queuectl_http_free(&a);
 
     } while (rc == QUEUECTL_OK && token.len);
 
-    queuectl_buf_free(&path);
     queuectl_buf_free(&token);
 
     return rc;

@@ -1,5 +1,6 @@
 
 #include "queuectl_send.h"
+#include "queuectl_fields.h"
 #include "queuectl_json.h"
 #include "queuectl_out.h"
 
@@ -11,8 +12,6 @@ static void queuectl_send_path(queuectl_t *q, queuectl_buf_t *path);
 static queuectl_exit_e queuectl_send_one(queuectl_t *q, queuectl_span_t body);
 static queuectl_exit_e queuectl_send_object(queuectl_t *q,
     queuectl_span_t body, long long line, queuectl_buf_t *object);
-static queuectl_exit_e queuectl_send_attributes(queuectl_t *q,
-    queuectl_buf_t *object);
 static void queuectl_send_print(queuectl_t *q, queuectl_answer_t *a);
 
 
@@ -133,8 +132,9 @@ static queuectl_exit_e
 queuectl_send_object(queuectl_t *q, queuectl_span_t body, long long line,
     queuectl_buf_t *object)
 {
-    size_t           i, bad;
-    const char      *text;
+    size_t            i, bad;
+    const char       *text;
+    queuectl_exit_e   rc;
 
     static const struct {
         const char  *flag;
@@ -171,57 +171,10 @@ queuectl_send_object(queuectl_t *q, queuectl_span_t body, long long line,
         }
     }
 
-    return queuectl_send_attributes(q, object);
-}
+    rc = queuectl_fields_pairs(q, "attribute", "attributes", object);
+    queuectl_buf_text(object, "}");
 
-
-static queuectl_exit_e
-queuectl_send_attributes(queuectl_t *q, queuectl_buf_t *object)
-{
-    int                any;
-    size_t             i, bad;
-    const char        *value;
-    queuectl_span_t    span;
-    queuectl_given_t  *given;
-
-    any = 0;
-
-    for (i = 0; i < q->ngiven; i++) {
-        given = &q->given[i];
-
-        if (strcmp(given->flag->name, "attribute") != 0) {
-            continue;
-        }
-
-        value = strchr(given->text, '=');
-
-        if (value == NULL || value == given->text) {
-            return queuectl_usage(q, "--attribute %s: it is NAME=VALUE",
-                                  given->text);
-        }
-
-        queuectl_buf_text(object, any ? "," : ",\"attributes\":{");
-        any = 1;
-
-        span.data = given->text;
-        span.len = value - given->text;
-
-        if (queuectl_buf_json(object, span, &bad) == -1) {
-            return queuectl_usage(q, "--attribute is not UTF-8");
-        }
-
-        queuectl_buf_text(object, ":");
-        span.data = value + 1;
-        span.len = strlen(span.data);
-
-        if (queuectl_buf_json(object, span, &bad) == -1) {
-            return queuectl_usage(q, "--attribute is not UTF-8");
-        }
-    }
-
-    queuectl_buf_text(object, any ? "}}" : "}");
-
-    return QUEUECTL_OK;
+    return rc;
 }
 
 
