@@ -40,6 +40,9 @@ _queuectl_flags() {
                                              --no-labels ;;
         'topics delete')                echo --yes ;;
         'topics subscriptions')         ;;
+        'topics publish')               echo --file --lines --jsonl --attribute \
+                                             --ordering-key --start-line \
+                                             --keep-going ;;
         'logs configure')               echo --lease-time --retry-limit \
                                              --delayed-processing \
                                              --window-buffer --dedup-window \
@@ -102,7 +105,7 @@ _queuectl_value() {
         --max-message-bytes|--max-receive-count|--prefix|--attribute|--group|-g|\
         --deduplication-id|--start-line|--max|--url|-u|--delivery-timeout|\
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
-        --label|\
+        --label|--ordering-key|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
         --task|--partitions|--partition|--id|--trace|--batch|\
@@ -173,7 +176,7 @@ _queuectl() {
                 value='create list get update pause resume delete
                        rotate-secret' ;;
             'topics ')
-                value='create list get update delete subscriptions' ;;
+                value='create list get update delete subscriptions publish' ;;
             'logs ')
                 value='configure list get delete push pop ack extend groups
                        group seek delete-group messages dead retry purge-dead
@@ -189,7 +192,7 @@ _queuectl() {
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
                 [ $arguments -gt 0 ] || value=queues ;;
             *'topics get'|*'topics update'|*'topics delete'|\
-            *'topics subscriptions')
+            *'topics subscriptions'|*'topics publish')
                 [ $arguments -gt 0 ] || value=topics ;;
             *'logs configure'|*'logs get'|*'logs delete'|\
             *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\

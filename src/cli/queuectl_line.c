@@ -15,11 +15,10 @@ static void queuectl_line_attributes(queuectl_span_t attributes,
 queuectl_exit_e
 queuectl_send_line(queuectl_span_t line, queuectl_buf_t *object)
 {
-    size_t           i;
     queuectl_span_t  value, span;
 
     static const char *const  members[] = { "delaySeconds", "groupId",
-                                            "deduplicationId" };
+                                            "deduplicationId", NULL };
 
     if (queuectl_json_check(line) == -1) {
         queuectl_error("that is not JSON");
@@ -36,12 +35,7 @@ queuectl_send_line(queuectl_span_t line, queuectl_buf_t *object)
     queuectl_buf_text(object, "{\"body\":");
     queuectl_buf_add(object, span.data, span.len);
 
-    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        if (queuectl_json_member(value, members[i], &span)) {
-            queuectl_buf_member(object, members[i]);
-            queuectl_buf_add(object, span.data, span.len);
-        }
-    }
+    queuectl_line_members(value, members, object);
 
     if (queuectl_json_member(value, "attributes", &span)) {
         queuectl_buf_member(object, "attributes");
@@ -51,6 +45,22 @@ queuectl_send_line(queuectl_span_t line, queuectl_buf_t *object)
     queuectl_buf_text(object, "}");
 
     return QUEUECTL_OK;
+}
+
+
+void
+queuectl_line_members(queuectl_span_t value, const char *const *members,
+    queuectl_buf_t *object)
+{
+    size_t           i;
+    queuectl_span_t  span;
+
+    for (i = 0; members[i]; i++) {
+        if (queuectl_json_member(value, members[i], &span)) {
+            queuectl_buf_member(object, members[i]);
+            queuectl_buf_add(object, span.data, span.len);
+        }
+    }
 }
 
 

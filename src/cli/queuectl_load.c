@@ -250,7 +250,9 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
             l->most = most = n / 2;
             rc = QUEUECTL_OK;
 
-        } else if (a.status == 400 && n > 1 && l->sending->blind) {
+        } else if (a.status == 400 && n > 1 && l->sending->blind
+                   && queuectl_load_blamed(n, &a) == n)
+        {
             most = n / 2;
             rc = QUEUECTL_OK;
 
@@ -285,7 +287,7 @@ queuectl_load_blamed(size_t n, queuectl_answer_t *a)
     i = n;
     memset(&field, 0, sizeof(queuectl_buf_t));
 
-    if (a->status == 400 && queuectl_json_member_text(a->json, "field", &field)
+    if (a->status == 400 && queuectl_http_blamed(a, &field)
         && field.len > sizeof(before)
         && memcmp(field.data, before, sizeof(before) - 1) == 0)
     {

@@ -19,7 +19,7 @@ typedef struct {
 
     const char         *before;         /* the objects of a body */
     size_t              batch;          /* so many at most */
-    unsigned            blind:1;        /* a refusal does not say of which */
+    unsigned            blind:1;        /* a refusal may not say of which */
 
     void              (*path)(queuectl_t *q, queuectl_buf_t *path);
 
@@ -50,6 +50,11 @@ queuectl_exit_e queuectl_load(queuectl_t *q, const queuectl_sending_t *s,
 /* queuectl_line.c: a line of JSON, as "receive --json" prints it */
 
 queuectl_exit_e queuectl_send_line(queuectl_span_t line,
+    queuectl_buf_t *object);
+
+/* members of an object, as they are there; names to a NULL */
+
+void queuectl_line_members(queuectl_span_t value, const char *const *members,
     queuectl_buf_t *object);
 
 
