@@ -6,6 +6,10 @@ _queuectl_flags() {
     local queue='--visibility-timeout --receive-wait --retention --delay
                  --max-message-bytes --content-based-deduplication
                  --dead-letter-queue --max-receive-count'
+    local sub='--ack-deadline --retention --retain-acked --expiration
+               --no-expiration --exactly-once --dead-letter-topic
+               --max-delivery-attempts --min-backoff --max-backoff --label'
+    local push='--oidc-account --oidc-audience --no-wrapper --write-metadata'
     local subscription='--url --delivery-timeout --batch-size --max-concurrency'
 
     case $1 in
@@ -43,6 +47,15 @@ _queuectl_flags() {
         'topics publish')               echo --file --lines --jsonl --attribute \
                                              --ordering-key --start-line \
                                              --keep-going ;;
+        'topics subscribe')             echo $sub $push --ordering --filter \
+                                             --push-endpoint ;;
+        'subs list')                    echo --names ;;
+        'subs get')                     ;;
+        'subs update')                  echo $sub --no-dead-letter-topic \
+                                             --no-backoff --no-labels ;;
+        'subs delete')                  echo --yes ;;
+        'subs detach')                  echo --yes ;;
+        'subs push-to')                 echo $push ;;
         'logs configure')               echo --lease-time --retry-limit \
                                              --delayed-processing \
                                              --window-buffer --dedup-window \
@@ -94,18 +107,23 @@ _queuectl_value() {
             echo file ;;
         --dead-letter-queue|--destination|--queue)
             echo queues ;;
+        --dead-letter-topic)
+            echo topics ;;
         --state|-s)
             echo visible inFlight delayed ;;
         --color)
             echo auto always never ;;
-        --content-based-deduplication|--dead-letters|--encryption)
+        --content-based-deduplication|--dead-letters|--encryption|\
+        --retain-acked|--exactly-once)
             echo on off ;;
         --endpoint|-e|--project|-p|--key|--timeout|--connect-timeout|--retries|\
         --visibility-timeout|-t|--receive-wait|--wait|-w|--retention|--delay|-d|\
         --max-message-bytes|--max-receive-count|--prefix|--attribute|--group|-g|\
         --deduplication-id|--start-line|--max|--url|-u|--delivery-timeout|\
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
-        --label|--ordering-key|\
+        --label|--ordering-key|--ack-deadline|--expiration|--max-backoff|\
+        --max-delivery-attempts|--min-backoff|--filter|--push-endpoint|\
+        --oidc-account|--oidc-audience|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
         --task|--partitions|--partition|--id|--trace|--batch|\
@@ -150,7 +168,7 @@ _queuectl() {
 
         else
             case $group$word in
-                queues|subscriptions|logs|topics|keys|config)
+                queues|subscriptions|logs|topics|subs|keys|config)
                     group="$word " ;;
                 *)  command=$group$word ;;
             esac
@@ -169,14 +187,17 @@ _queuectl() {
         case $group$command in
             '')
                 value='queues send receive drain peek ack change-visibility
-                       subscriptions tail logs topics keys config help' ;;
+                       subscriptions tail logs topics subs keys config help' ;;
             'queues ')
                 value='create list get update delete purge redrive' ;;
             'subscriptions ')
                 value='create list get update pause resume delete
                        rotate-secret' ;;
             'topics ')
-                value='create list get update delete subscriptions publish' ;;
+                value='create list get update delete subscriptions publish
+                       subscribe' ;;
+            'subs ')
+                value='list get update delete detach push-to' ;;
             'logs ')
                 value='configure list get delete push pop ack extend groups
                        group seek delete-group messages dead retry purge-dead
@@ -192,8 +213,15 @@ _queuectl() {
             *'queues redrive'|*'subscriptions create'|send|receive|drain|peek)
                 [ $arguments -gt 0 ] || value=queues ;;
             *'topics get'|*'topics update'|*'topics delete'|\
-            *'topics subscriptions'|*'topics publish')
+            *'topics subscriptions'|*'topics publish'|*'topics subscribe')
                 [ $arguments -gt 0 ] || value=topics ;;
+            *'subs push-to')
+                case $arguments in
+                    0) value=subs ;;
+                    1) value=none ;;
+                esac ;;
+            *'subs '[a-z]*)
+                [ $arguments -gt 0 ] || value=subs ;;
             *'logs configure'|*'logs get'|*'logs delete'|\
             *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\
             *'logs dead'|*'logs retry'|*'logs purge-dead')
@@ -204,7 +232,7 @@ _queuectl() {
     case $value in
         file)
             COMPREPLY=($(compgen -f -- "$current")) ;;
-        queues|topics)
+        queues|topics|subs)
             COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
                          "$value" "$current" "${settings[@]}")" \
                          -- "$current")) ;;

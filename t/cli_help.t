@@ -139,6 +139,7 @@ my $p = NgxQueues::Pubsub->new($s, project => 'p');
 NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
 NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/;
 $p->topic($_) for qw/news views/;
+$p->sub($_, 'news') for qw/mine yours/;
 
 my $bin = temp_dir();
 
@@ -200,6 +201,9 @@ is(complete(qw/logs get c/), 'clicks clocks', 'logs');
 is(complete(qw/queues redrive orders --destination o/), 'orders other',
    'queues of flags');
 is(complete(qw/topics get/, ''), 'news views', 'topics');
+is(complete(qw/topics subscribe news s --dead-letter-topic v/), 'views', 'of flags');
+is(complete(qw/subs get/, ''), 'mine yours', 'their subscriptions');
+is(complete(qw/subs push-to mine/, ''), 'none', 'and where they are pushed to');
 is(complete(qw/peek orders --state/, ''), 'delayed inFlight visible', 'values');
 is(complete(qw/config set key/), 'key key-file', 'settings');
 is(complete(qw/send orders --file/, "$bin/comp"), "$bin/complete", 'files');

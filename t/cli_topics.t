@@ -5,16 +5,19 @@
 use strict;
 use warnings;
 
+use JSON::PP ();
 use MIME::Base64 'decode_base64';
 use Test::More;
 
 use NgxQueues::Cli;
+use NgxQueues::Jwt;
 use NgxQueues::Process 'spurt';
 use NgxQueues::Pubsub;
 use NgxQueues::Wait;
 
-my $s = NgxQueues::Pubsub::server(auth => 1,
-                                  http => 'queues_redis_timeout 500ms;');
+my $s = NgxQueues::Pubsub::server(auth => 1, http => 'queues_redis_timeout 500ms;'
+    . 'queues_oidc_issuer https://queues.example.com; queues_oidc_key '
+    . NgxQueues::Jwt->rsa->private . ';');
 my $p = NgxQueues::Pubsub->new($s);
 my $c = NgxQueues::Cli->new(server => $s, project => 'acme/shop');
 
@@ -187,6 +190,112 @@ like($r->{err}, qr/line 2 was refused.*2 messages sent, 1 line refused/s,
      'a line that is too large by itself');
 is_deeply([datas()], ['a', 'c'], 'and the others');
 $small->finish;
+
+# subscribe: as the server keeps it
+
+$p->topic('failed');
+$r = $c->ok(qw/topics subscribe orders all --ack-deadline 1m --retention 1d
+               --retain-acked on --expiration 2d --ordering --filter/,
+            'attributes.a = "b"', qw/--dead-letter-topic failed
+               --max-delivery-attempts 7 --min-backoff 5 --max-backoff 2m
+               --label a=b/);
+is($r->{out}, <<'END_OF_SHOW', 'subscribe: for people');
+Subscription    all
+Topic           orders
+Pushed to       nothing: it is pulled
+Ack deadline    1m
+Retention       1d
+Expires unused  2d
+Acknowledged    kept, for seeks
+Order           kept, of each ordering key
+Filter          attributes.a = "b"
+Dead letters    to failed after 7 deliveries
+Backoff         5s to 2m
+Labels          a=b
+END_OF_SHOW
+
+is($c->ok(qw/subs get all --json/)->{out}, body(qw/subscriptions all/),
+   'get, as the server has it');
+
+my $url = 'https://hooks.example.com/orders';
+
+$r = $c->ok(qw/topics subscribe orders hook --json --no-expiration
+               --no-wrapper --write-metadata --push-endpoint/, $url);
+is($r->{json}[0]{pushConfig}{pushEndpoint}, $url, 'pushed');
+is_deeply($r->{json}[0]{pushConfig}{noWrapper}, { writeMetadata => JSON::PP::true() },
+          'bare, with the rest in headers');
+is_deeply($r->{json}[0]{expirationPolicy}, {}, 'and never deleted');
+
+is($c->ok(qw/subs list/)->{out}, <<'END_OF_TABLE', 'list: a table');
+SUBSCRIPTION  TOPIC   KIND  ACK DEADLINE  RETENTION  DEAD LETTERS  LABELS
+all           orders  pull            1m         1d  failed        a=b
+hook          orders  push           10s         7d  -             -
+one           orders  pull           10s         7d  -             -
+two           orders  pull           10s         7d  -             -
+END_OF_TABLE
+
+is($c->ok(qw/subs list --names/)->{out}, "all\nhook\none\ntwo\n", 'names');
+
+# update: what is named, also parts of what is there
+
+my %all = %{ $c->ok(qw/subs get all --json/)->{json}[0] };
+
+$r = $c->ok(qw/subs update all --ack-deadline 20 --max-delivery-attempts 9
+               --max-backoff 3m --retain-acked off --no-expiration --json/);
+delete $all{retainAckedMessages};
+$all{deadLetterPolicy}{maxDeliveryAttempts} = 9;
+$all{retryPolicy}{maximumBackoff} = '180s';
+is_deeply($r->{json}[0], { %all, ackDeadlineSeconds => 20, expirationPolicy => {} },
+          'update: what is named, all else stays');
+
+$r = $c->ok(qw/subs update all --no-dead-letter-topic --no-backoff --no-labels
+               --exactly-once on --json/);
+is(join(' ', map { $_ // '-' } @{ $r->{json}[0] }{qw/deadLetterPolicy retryPolicy
+                                                      labels/}), '- - -', 'taken away');
+like($c->ok(qw/subs get all/)->{out}, qr/^Delivery +exactly once$/m, 'and given');
+
+for my $words ('topics subscribe orders x --retain-acked maybe',
+               'topics subscribe orders x --no-wrapper',
+               "topics subscribe orders x --write-metadata --push-endpoint $url",
+               "topics subscribe orders x --oidc-audience a --push-endpoint $url",
+               'topics subscribe orders', 'subs update all',
+               'subs update all --no-backoff --min-backoff 5',
+               'subs update all --expiration 2d --no-expiration',
+               'subs delete all', 'subs detach all', 'subs push-to all',
+               'subs push-to all none --oidc-account a@example.com')
+{
+    is($c->run(split / /, $words)->{status}, 2, "$words: usage");
+}
+
+$r = $c->run(qw/topics subscribe orders xyz --ack-deadline 5/);
+is($r->{status}, 1, 'a value that is refused: 1');
+like($r->{err}, qr/ackDeadlineSeconds/, 'with its field');
+is($c->run(qw/topics subscribe none xyz/)->{status}, 3, 'no such topic: 3');
+is($c->run(qw/topics subscribe orders all/)->{status}, 6, 'one that is there: 6');
+
+# push and pull, detach, delete
+
+$r = $c->ok(qw/subs push-to one/, $url, qw/--oidc-account a@example.com
+               --oidc-audience shop/);
+is($r->{err}, "queuectl: one is pushed to $url\n", 'push-to');
+is($c->ok(qw/subs get one/)->{out} =~ /^(Pushed to.*?)^Ack/ms ? $1 : '',
+   "Pushed to       $url\nToken           of a\@example.com for shop\n",
+   'as it is kept');
+$c->ok(qw/subs push-to one none/);
+like($c->ok(qw/subs get one/)->{out}, qr/^Pushed to +nothing/m, 'and pulled again');
+
+$r = $c->ok(qw/subs detach two -y/);
+is($r->{err}, "queuectl: two is detached\n", 'detach');
+like($c->ok(qw/subs list/)->{out}, qr/^two +orders +detached/m, 'is shown');
+$c->ok(qw/subs delete -y/, $_) for qw/two hook/;
+is($c->ok(qw/subs list -n/)->{out}, "all\none\n", 'delete');
+is($c->run(qw/subs get two/)->{status}, 3, 'one that is not there: 3');
+
+$p->topic('gone');
+$p->sub('left', 'gone');
+$c->ok(qw/topics delete gone -y/);
+like($c->ok(qw/subs list/)->{out}, qr/^left +_deleted-topic_ /m,
+     'of a topic that is deleted');
 
 # who may not, and what is not there
 

@@ -122,6 +122,7 @@ extern const queuectl_command_t  queuectl_receipts_commands[];
 extern const queuectl_command_t  queuectl_subscriptions_commands[];
 extern const queuectl_command_t  queuectl_topics_commands[];
 extern const queuectl_command_t  queuectl_publish_commands[];
+extern const queuectl_command_t  queuectl_subs_commands[];
 extern const queuectl_command_t  queuectl_logs_commands[];
 extern const queuectl_command_t  queuectl_logs_push_commands[];
 extern const queuectl_command_t  queuectl_logs_pop_commands[];

@@ -8,6 +8,8 @@
 
 
 static const char *queuectl_topics_text(const cJSON *item, const char *name);
+static void queuectl_topics_time(queuectl_buf_t *b, const cJSON *item,
+    const char *name);
 static void queuectl_topics_duration(queuectl_table_t *t, const cJSON *item,
     const char *name);
 static void queuectl_topics_label_cell(queuectl_table_t *t, const cJSON *item);
@@ -65,8 +67,7 @@ queuectl_topics_text(const cJSON *item, const char *name)
 /* "600s"; a fraction is shown as it is */
 
 static void
-queuectl_topics_duration(queuectl_table_t *t, const cJSON *item,
-    const char *name)
+queuectl_topics_time(queuectl_buf_t *b, const cJSON *item, const char *name)
 {
     char        *end;
     long long    seconds;
@@ -76,11 +77,24 @@ queuectl_topics_duration(queuectl_table_t *t, const cJSON *item,
     seconds = strtoll(text, &end, 10);
 
     if (end != text && strcmp(end, "s") == 0) {
-        queuectl_table_seconds(t, seconds);
+        queuectl_buf_seconds(b, seconds);
 
     } else {
-        queuectl_table_add(t, text);
+        queuectl_buf_text(b, text);
     }
+}
+
+
+static void
+queuectl_topics_duration(queuectl_table_t *t, const cJSON *item,
+    const char *name)
+{
+    queuectl_buf_t  text;
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+    queuectl_topics_time(&text, item, name);
+    queuectl_table_add(t, text.data);
+    queuectl_buf_free(&text);
 }
 
 
@@ -202,7 +216,8 @@ queuectl_topics_sub_show(queuectl_table_t *t, const cJSON *sub)
 static void
 queuectl_topics_sub_policies(queuectl_table_t *t, const cJSON *sub)
 {
-    const cJSON  *item;
+    const cJSON     *item;
+    queuectl_buf_t   text;
 
     if (cJSON_GetObjectItemCaseSensitive(sub, "filter")) {
         queuectl_table_add(t, "Filter");
@@ -222,9 +237,13 @@ queuectl_topics_sub_policies(queuectl_table_t *t, const cJSON *sub)
 
     if (cJSON_IsObject(item)) {
         queuectl_table_add(t, "Backoff");
-        queuectl_table_print_cell(t, "%s to %s",
-                                  queuectl_shown(item, "minimumBackoff"),
-                                  queuectl_shown(item, "maximumBackoff"));
+
+        memset(&text, 0, sizeof(queuectl_buf_t));
+        queuectl_topics_time(&text, item, "minimumBackoff");
+        queuectl_buf_text(&text, " to ");
+        queuectl_topics_time(&text, item, "maximumBackoff");
+        queuectl_table_add(t, text.data);
+        queuectl_buf_free(&text);
     }
 }
 
