@@ -56,6 +56,10 @@ _queuectl_flags() {
         'subs delete')                  echo --yes ;;
         'subs detach')                  echo --yes ;;
         'subs push-to')                 echo $push ;;
+        'subs pull')                    echo --max --wait --ack --raw --lines ;;
+        'subs ack')                     ;;
+        'subs extend')                  echo --deadline ;;
+        'subs nack')                    ;;
         'logs configure')               echo --lease-time --retry-limit \
                                              --delayed-processing \
                                              --window-buffer --dedup-window \
@@ -123,7 +127,7 @@ _queuectl_value() {
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
         --label|--ordering-key|--ack-deadline|--expiration|--max-backoff|\
         --max-delivery-attempts|--min-backoff|--filter|--push-endpoint|\
-        --oidc-account|--oidc-audience|\
+        --oidc-account|--oidc-audience|--deadline|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
         --task|--partitions|--partition|--id|--trace|--batch|\
@@ -197,7 +201,8 @@ _queuectl() {
                 value='create list get update delete subscriptions publish
                        subscribe' ;;
             'subs ')
-                value='list get update delete detach push-to' ;;
+                value='list get update delete detach push-to pull ack extend
+                       nack' ;;
             'logs ')
                 value='configure list get delete push pop ack extend groups
                        group seek delete-group messages dead retry purge-dead

@@ -56,15 +56,15 @@ for my $block ($page =~ /^```sh\n(.*?)^```$/msg) {
 
         $line =~ s{http://127\.0\.0\.1:8080}{$url};
 
-        if ($line =~ /^HANDLE=/) {
-            my $out = sh("$line\necho \"\$HANDLE\"");
+        if ($line =~ /^([A-Z]+)=/) {
+            my $out = sh("$line\necho \"\$$1\"");
 
             chomp $out;
-            $set .= "HANDLE='$out'\n";
+            $set .= "$1='$out'\n";
             next;
         }
 
-        $said{$line =~ s/\s+#.*//r} = sh($line =~ /HANDLE/ ? "$set$line" : $line);
+        $said{$line =~ s/\s+#.*//r} = sh($line =~ /\$[A-Z]/ ? "$set$line" : $line);
     }
 }
 
@@ -85,6 +85,10 @@ is(() = slurp("$dir/orders.jsonl") =~ /^\{"messageId":/mg, 1000, 'many of them')
 like($said{'queuectl subscriptions create orders --url '
            . 'https://hooks.example.com/orders'},
      qr/^Signing secret +whsec_/m, 'a subscription');
+
+like($said{'queuectl subs pull billing --wait 20s'},
+     qr/^Attribute    source=shop\nData         order 1$/m, 'a message of a topic');
+is(() = slurp("$dir/messages.jsonl") =~ /^\{"ackId":/mg, 500, 'and many of those');
 
 # what the table says of exit codes is what the source has
 

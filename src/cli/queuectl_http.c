@@ -172,7 +172,8 @@ queuectl_http_perform(queuectl_t *q, queuectl_request_t *r,
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, queuectl_http_progress);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, r);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, q->connect_timeout);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, q->timeout + r->wait);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT,
+                     r->limit ? r->limit : q->timeout + r->wait);
     queuectl_http_secure(q, curl);
 
     if (r->body.data) {

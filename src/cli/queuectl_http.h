@@ -14,6 +14,7 @@ typedef struct {
     const char       *path;
     queuectl_span_t   body;             /* data of NULL: none */
     long              wait;             /* seconds that the server may wait */
+    long              limit;            /* 0, or seconds instead of all that */
     unsigned          once:1;           /* an Idempotency-Key goes with it */
     unsigned          public:1;         /* without the key */
     unsigned          patient:1;        /* part of long work: many retries */

@@ -10,7 +10,6 @@
 
 
 static queuectl_exit_e queuectl_message_raw(queuectl_span_t message);
-static void queuectl_message_attributes(queuectl_t *q, queuectl_span_t message);
 
 
 queuectl_exit_e
@@ -104,7 +103,7 @@ queuectl_message_field(queuectl_t *q, const char *label, queuectl_span_t text)
 }
 
 
-static void
+void
 queuectl_message_attributes(queuectl_t *q, queuectl_span_t message)
 {
     queuectl_buf_t   text;

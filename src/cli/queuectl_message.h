@@ -23,6 +23,10 @@ void queuectl_message_field(queuectl_t *q, const char *label,
 void queuectl_message_lines(queuectl_t *q, const char *label,
     queuectl_span_t text);
 
+/* the attributes of a message, a line each */
+
+void queuectl_message_attributes(queuectl_t *q, queuectl_span_t message);
+
 
 /* handles as JSON strings */
 
@@ -33,6 +37,11 @@ typedef struct {
     long long    seconds;               /* new visibility; -1: acknowledge */
     int          shown;                 /* results go to stdout */
 } queuectl_receipts_t;
+
+/* from that argument on; "-": those of stdin */
+
+queuectl_exit_e queuectl_receipts_read(queuectl_t *q, queuectl_receipts_t *rs,
+    int argument);
 
 void queuectl_receipts_add(queuectl_receipts_t *rs, queuectl_span_t json);
 queuectl_exit_e queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs);

@@ -89,16 +89,33 @@ queuectl_receipts_visibility(queuectl_t *q)
 static queuectl_exit_e
 queuectl_receipts_all(queuectl_t *q, queuectl_receipts_t *rs)
 {
+    queuectl_exit_e  rc;
+
+    rs->shown = 1;
+    rc = queuectl_receipts_read(q, rs, 0);
+
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_receipts_send(q, rs);
+    }
+
+    queuectl_receipts_free(rs);
+
+    return rc;
+}
+
+
+queuectl_exit_e
+queuectl_receipts_read(queuectl_t *q, queuectl_receipts_t *rs, int argument)
+{
     int              i;
     char            *line;
     size_t           size;
     ssize_t          len;
     queuectl_exit_e  rc;
 
-    rs->shown = 1;
     rc = QUEUECTL_OK;
 
-    for (i = 0; i < q->narguments && rc == QUEUECTL_OK; i++) {
+    for (i = argument; i < q->narguments && rc == QUEUECTL_OK; i++) {
 
         if (strcmp(q->arguments[i], "-") != 0) {
             rc = queuectl_receipts_text(rs, q->arguments[i]);
@@ -119,12 +136,6 @@ queuectl_receipts_all(queuectl_t *q, queuectl_receipts_t *rs)
         free(line);
     }
 
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_receipts_send(q, rs);
-    }
-
-    queuectl_receipts_free(rs);
-
     return rc;
 }
 
@@ -141,7 +152,7 @@ queuectl_receipts_text(queuectl_receipts_t *rs, const char *text)
     span.len = strlen(text);
 
     if (queuectl_buf_json(&json, span, &bad) == -1) {
-        queuectl_error("that is no receipt handle: %s", text);
+        queuectl_error("that is no handle: %s", text);
         queuectl_buf_free(&json);
         return QUEUECTL_USAGE;
     }

@@ -5,6 +5,7 @@
 #define QUEUECTL_SUBS_H_INCLUDED_
 
 
+#include "queuectl_message.h"
 #include "queuectl_topics.h"
 
 
@@ -51,6 +52,14 @@ queuectl_exit_e queuectl_subs_settings(queuectl_t *q, queuectl_buf_t *body,
 
 queuectl_exit_e queuectl_subs_push(queuectl_t *q, const char *url,
     queuectl_buf_t *body);
+
+/* queuectl_subs_ack.c: of the subscription that is the first argument */
+
+queuectl_exit_e queuectl_subs_settle(queuectl_t *q, queuectl_receipts_t *rs);
+
+/* queuectl_subs_message.c: on stdout, as it was received */
+
+queuectl_exit_e queuectl_subs_print(queuectl_t *q, queuectl_span_t received);
 
 
 #endif /* QUEUECTL_SUBS_H_INCLUDED_ */

@@ -1,0 +1,102 @@
+
+/* Messages of subscriptions of topics: their data is bytes. */
+
+#include "queuectl_subs.h"
+#include "queuectl_bytes.h"
+#include "queuectl_json.h"
+
+#include <string.h>
+
+
+static void queuectl_subs_people(queuectl_t *q, queuectl_span_t received,
+    queuectl_span_t message, queuectl_buf_t *data);
+
+
+queuectl_exit_e
+queuectl_subs_print(queuectl_t *q, queuectl_span_t received)
+{
+    int              bad;
+    queuectl_buf_t   data, text;
+    queuectl_span_t  message;
+
+    if (q->json) {
+        queuectl_out_json(received);
+        return QUEUECTL_OK;
+    }
+
+    memset(&data, 0, sizeof(queuectl_buf_t));
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    if (!queuectl_json_member(received, "message", &message)) {
+        message.len = 0;
+    }
+
+    queuectl_json_member_text(message, "data", &text);
+
+    bad = !queuectl_json_is_object(message)
+          || queuectl_bytes_read(&data, queuectl_buf_span(&text)) == -1;
+
+    if (bad) {
+        queuectl_error("the answer has a message that is none");
+
+    } else if (queuectl_given(q, "raw")) {
+        fwrite(data.data, 1, data.len, stdout);
+
+    } else if (queuectl_given(q, "lines")) {
+        queuectl_buf_text(&data, "\n");
+        fwrite(data.data, 1, data.len, stdout);
+
+    } else {
+        queuectl_subs_people(q, received, message, &data);
+    }
+
+    queuectl_buf_free(&data);
+    queuectl_buf_free(&text);
+
+    return bad ? QUEUECTL_FAILED : QUEUECTL_OK;
+}
+
+
+static void
+queuectl_subs_people(queuectl_t *q, queuectl_span_t received,
+    queuectl_span_t message, queuectl_buf_t *data)
+{
+    size_t           i;
+    long long        attempt;
+    queuectl_buf_t   text;
+
+    static const struct {
+        const char  *name;
+        const char  *label;
+    } fields[] = {
+        { "messageId", "Message" },
+        { "publishTime", "Published" },
+        { "orderingKey", "Key" },
+    };
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        queuectl_buf_clear(&text);
+
+        if (queuectl_json_member_text(message, fields[i].name, &text)) {
+            queuectl_message_field(q, fields[i].label,
+                                   queuectl_buf_span(&text));
+        }
+    }
+
+    if (queuectl_json_member_number(received, "deliveryAttempt", &attempt)) {
+        queuectl_buf_clear(&text);
+        queuectl_buf_print(&text, "%lld", attempt);
+        queuectl_message_field(q, "Attempt", queuectl_buf_span(&text));
+    }
+
+    queuectl_buf_clear(&text);
+    queuectl_json_member_text(received, "ackId", &text);
+    queuectl_message_field(q, "Ack id", queuectl_buf_span(&text));
+    queuectl_buf_free(&text);
+
+    queuectl_message_attributes(q, message);
+    queuectl_message_lines(q, "Data", queuectl_buf_span(data));
+    putchar('\n');
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/perl
+
+# queuectl subs: messages of subscriptions of topics, byte for byte, and what is
+# done with their ack ids.
+
+use strict;
+use warnings;
+
+use MIME::Base64 'encode_base64';
+use Test::More;
+use Time::HiRes 'time';
+
+use NgxQueues::Cli;
+use NgxQueues::Endpoint;
+use NgxQueues::Process qw/slurp spurt/;
+use NgxQueues::Pubsub;
+
+my $s = NgxQueues::Pubsub::server(auth => 1);
+my $p = NgxQueues::Pubsub->new($s);
+my $c = NgxQueues::Cli->new(server => $s, project => 'acme/shop');
+my $dir = $c->dir;
+
+$p->topic('top');
+$p->topic('failed');
+$p->sub('sub', 'top', deadLetterPolicy => { deadLetterTopic => 'failed' });
+
+# pull: for people, who are shown no control characters
+
+my ($id) = $p->publish('top', {
+    data => encode_base64("two\nlines\0\xff\e[2J", ''), orderingKey => "k\e",
+    attributes => { kind => "a\nb" },
+});
+
+my $r = $c->ok(qw/subs pull sub/);
+
+like($r->{out}, qr/\AMessage\ {6}$id\nPublished\ {4}20\S+Z\n
+                   Key\ +k\\u001b\nAttempt\ +1\nAck\ id\ +\S+\n
+                   Attribute\ +kind=a\\nb\n
+                   Data\ +two\n\ {13}lines\\u0000\\xff\\u001b\[2J\n\n\z/x,
+     'pull: a message');
+
+my ($ack) = $r->{out} =~ /^Ack id +(\S+)$/m;
+
+$r = $c->run(qw/subs pull sub/);
+is("$r->{status}|$r->{out}|$r->{err}", "0||queuectl: no messages\n",
+   'it is with somebody');
+
+# ack, nack and extend
+
+is($c->ok(qw/subs nack sub/, $ack)->{err}, "queuectl: 1 given back\n", 'nack');
+$r = $c->ok(qw/subs pull sub --json/);
+is($r->{json}[0]{deliveryAttempt}, 2, 'it comes again');
+is($c->ok(qw/subs extend sub --deadline 10m/, $r->{json}[0]{ackId})->{err},
+   "queuectl: 1 extended\n", 'extend');
+
+is($c->ok({ stdin => "$r->{json}[0]{ackId}\n\n" }, qw/subs ack sub -/)->{err},
+   "queuectl: 1 acknowledged\n", 'ack, of stdin');
+is($p->pull('sub', 1), 0, 'gone');
+
+for my $words ('ack sub', 'nack sub', 'extend sub x', 'extend sub x --deadline 0',
+               'pull', 'pull sub --max 0', 'pull sub --raw --json',
+               'pull sub --raw --lines')
+{
+    is($c->run('subs', split / /, $words)->{status}, 2, "subs $words: usage");
+}
+
+$r = $c->run(qw/subs ack sub nonsense/);
+is($r->{status}, 1, 'an id that is none: 1');
+like($r->{err}, qr/INVALID_ARGUMENT, 400/, 'is said');
+is($c->run(qw/subs ack none x/)->{status}, 3, 'no such subscription: 3');
+is($c->run(qw/subs pull none/)->{status}, 3, 'nor to pull from');
+
+# bytes: what comes out of --raw is what was published
+
+my $bytes = join('', map { chr } 0 .. 255) . "\xff\0\xe2\x82\n";
+
+$c->ok({ stdin => $bytes }, qw/topics publish top/);
+is($c->ok(qw/subs pull sub --ack --raw/)->{out}, $bytes, 'raw: byte for byte');
+
+for my $n (0 .. 3) {
+    my $data = substr $bytes, 0, $n;
+
+    $p->publish('top', { data => encode_base64($data, ''),
+                       attributes => { a => 'b' } });
+    is($c->ok(qw/subs pull sub -ar/)->{out}, $data, "of $n bytes");
+}
+
+my @lines = map { "line $_ \xff\0" } 1 .. 1500;
+
+spurt("$dir/lines", join '', map { "$_\n" } @lines);
+$c->ok(qw/topics publish top --lines --file/, "$dir/lines");
+$r = $c->ok(qw/subs pull sub --max 1200 --ack --lines/);
+is_deeply($r->{lines}, [@lines[0 .. 1199]], 'lines: as many as are asked for');
+$r = $c->ok(qw/subs pull sub --max 1000000 --ack --lines/);
+is_deeply($r->{lines}, [@lines[1200 .. 1499]], 'and all that are left');
+is($p->pull('sub', 1), 0, 'acknowledged');
+
+# JSON goes back to where it came from
+
+$c->ok(qw/topics publish top -a k=v --ordering-key o/, 'one');
+$c->ok({ stdin => "\0\1" }, qw/topics publish top/);
+$r = $c->ok(qw/subs pull sub -n 10 --ack --json/);
+is(@{ $r->{lines} }, 2, 'JSON: a message a line');
+$c->ok({ stdin => $r->{out} }, qw/topics publish top --jsonl/);
+is_deeply([map { [@{ $_->{message} }{qw/data attributes orderingKey/}] }
+           sort { $a->{message}{messageId} cmp $b->{message}{messageId} }
+           $p->pull('sub', 10)],
+          [[encode_base64('one', ''), { k => 'v' }, 'o'], ['AAE=', undef, undef]],
+          'and back: the same');
+
+# waiting: for the first one, and not longer than it is to
+
+my $h = $c->start(qw/subs pull sub --wait 30 --raw/);
+
+select undef, undef, undef, 0.3;
+$p->publish('top', 'late');
+is($c->end($h)->{out}, 'late', 'waits for the first');
+
+my $began = time;
+
+$r = $c->ok(qw/subs pull sub --wait 1/);
+is($r->{err}, "queuectl: no messages\n", 'for a second');
+cmp_ok(time - $began, '<', 5, 'and no longer');
+$p->publish('top', 'x');
+is(@{ $c->ok(qw/subs pull sub --wait 1 --json/)->{lines} }, 1,
+   'who went away took nothing with him');
+
+$h = $c->start(qw/subs pull sub --wait 60/);
+select undef, undef, undef, 0.3;
+is($c->end($h, 'INT')->{signal}, 2, 'Ctrl-C ends a wait');
+
+# exactly once: what was too late is told, and the others are done
+
+$p->topic('exact');
+$p->sub('once', 'exact', enableExactlyOnceDelivery => \1);
+$p->publish('exact', 'a', 'b');
+
+my @m = $p->pull('once', 2);
+
+$p->ack('once', $m[0]);
+$r = $c->run(qw/subs ack once/, map { $_->{ackId} } @m);
+is($r->{status}, 1, 'one was done before: 1');
+is($r->{err}, "queuectl: too late, the message may come again: "
+              . "PERMANENT_FAILURE_INVALID_ACK_ID: $m[0]{ackId}\n", 'which');
+$r = $c->run(qw/subs nack once/, $m[1]{ackId});
+is($r->{status}, 1, 'and the other one is done');
+
+$c->ok(qw{subs push-to once none});
+$c->ok(qw{subs push-to sub https://hooks.example.com/a});
+$r = $c->run(qw/subs pull sub/);
+is($r->{status}, 1, 'one that is pushed: 1');
+like($r->{err}, qr/FAILED_PRECONDITION, 400/, 'in the words of the server');
+
+# servers that are none of ours
+
+my $e = NgxQueues::Endpoint->new(plain => 1);
+my %env = (QUEUES_URL => 'http://127.0.0.1:' . $e->port);
+
+sub answers {
+    my ($name, $status, $error, $body, @words) = @_;
+
+    $e->on('*', { body => $body });
+    $r = $c->run({ env => \%env }, qw/subs pull sub/, @words);
+    is($r->{status}, $status, "$name: $status");
+    like($r->{err}, $error, "$name: it says so");
+}
+
+answers('no object', 1, qr/none of a pull/, '[]');
+answers('no ack id', 1, qr/without an ack id/, '{"receivedMessages":[{"message":{}}]}');
+answers('no message', 1, qr/a message that is none/, '{"receivedMessages":[{"ackId":"a"}]}');
+answers('no base64', 1, qr/a message that is none/,
+        '{"receivedMessages":[{"ackId":"a","message":{"data":"' . $_ . '"}}]}')
+    for 'AAA', 'A===', '=AAA', 'AA=A', 'A?==', "AAAA\\u0000AAA";
+
+$e->on('/v1/projects/shop/subscriptions/sub:acknowledge', { status => 500 });
+$e->on('*', { body => '{"receivedMessages":[{"ackId":"a","message":{"data":"Yg=="}}]}' });
+$r = $c->run({ env => \%env }, qw/subs pull sub --lines --ack/);
+is("$r->{status} $r->{out}", "5 b\n", 'printed, and not acknowledged: 5');
+like($r->{err}, qr/500.*not all is acknowledged: it comes again/s, 'is said');
+
+# stdout that cannot be written to: nothing is acknowledged
+
+$e->forget;
+$r = $c->run({ env => \%env, command => ['bash', '-c', 'exec "$@" >/dev/full', 'full',
+               $c->binary, qw/subs pull sub --ack --raw/] });
+is($r->{status}, 1, 'not written: 1');
+like($r->{err}, qr/cannot write/, 'is said');
+is(join(' ', map { $_->{uri} =~ s/.*://r } $e->wait(1)), 'pull', 'and it comes again');
+
+# what is sent: a thousand a call
+
+$e->forget;
+$e->on('*', { body => '{}' });
+$c->ok({ env => \%env, stdin => join '', map { "$_\n" } 1 .. 1001 },
+       qw/subs extend sub - --deadline 90s/);
+
+my @sent = map { "$_->{uri} $_->{body}" } $e->wait(2);
+
+is($sent[0] =~ tr/,//, 1000, 'a thousand');
+is($sent[1], '/v1/projects/shop/subscriptions/sub:modifyAckDeadline '
+             . '{"ackIds":["1001"],"ackDeadlineSeconds":90}', 'and one more');
+
+$s->finish;
+done_testing;
