@@ -60,6 +60,11 @@ _queuectl_flags() {
         'subs ack')                     ;;
         'subs extend')                  echo --deadline ;;
         'subs nack')                    ;;
+        'subs seek')                    echo --to --ago --snapshot --yes ;;
+        'snapshots create')             echo --label ;;
+        'snapshots list')               echo --names ;;
+        'snapshots get')                ;;
+        'snapshots delete')             echo --yes ;;
         'logs configure')               echo --lease-time --retry-limit \
                                              --delayed-processing \
                                              --window-buffer --dedup-window \
@@ -113,6 +118,8 @@ _queuectl_value() {
             echo queues ;;
         --dead-letter-topic)
             echo topics ;;
+        --snapshot)
+            echo snapshots ;;
         --state|-s)
             echo visible inFlight delayed ;;
         --color)
@@ -127,7 +134,7 @@ _queuectl_value() {
         --batch-size|--max-concurrency|--permissions|--resources|--interval|-i|\
         --label|--ordering-key|--ack-deadline|--expiration|--max-backoff|\
         --max-delivery-attempts|--min-backoff|--filter|--push-endpoint|\
-        --oidc-account|--oidc-audience|--deadline|\
+        --oidc-account|--oidc-audience|--deadline|--to|--ago|\
         --lease-time|--retry-limit|--delayed-processing|--window-buffer|\
         --dedup-window|--completed-retention|--max-wait-time|--namespace|\
         --task|--partitions|--partition|--id|--trace|--batch|\
@@ -172,7 +179,8 @@ _queuectl() {
 
         else
             case $group$word in
-                queues|subscriptions|logs|topics|subs|keys|config)
+                queues|subscriptions|logs|topics|subs|snapshots|\
+                keys|config)
                     group="$word " ;;
                 *)  command=$group$word ;;
             esac
@@ -191,7 +199,8 @@ _queuectl() {
         case $group$command in
             '')
                 value='queues send receive drain peek ack change-visibility
-                       subscriptions tail logs topics subs keys config help' ;;
+                       subscriptions tail logs topics subs snapshots keys config
+                       help' ;;
             'queues ')
                 value='create list get update delete purge redrive' ;;
             'subscriptions ')
@@ -202,7 +211,9 @@ _queuectl() {
                        subscribe' ;;
             'subs ')
                 value='list get update delete detach push-to pull ack extend
-                       nack' ;;
+                       nack seek' ;;
+            'snapshots ')
+                value='create list get delete' ;;
             'logs ')
                 value='configure list get delete push pop ack extend groups
                        group seek delete-group messages dead retry purge-dead
@@ -225,7 +236,9 @@ _queuectl() {
                     0) value=subs ;;
                     1) value=none ;;
                 esac ;;
-            *'subs '[a-z]*)
+            *'snapshots get'|*'snapshots delete')
+                [ $arguments -gt 0 ] || value=snapshots ;;
+            *'subs '[a-z]*|*'snapshots create')
                 [ $arguments -gt 0 ] || value=subs ;;
             *'logs configure'|*'logs get'|*'logs delete'|\
             *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\
@@ -237,7 +250,7 @@ _queuectl() {
     case $value in
         file)
             COMPREPLY=($(compgen -f -- "$current")) ;;
-        queues|topics|subs)
+        queues|topics|subs|snapshots)
             COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
                          "$value" "$current" "${settings[@]}")" \
                          -- "$current")) ;;

@@ -140,6 +140,7 @@ NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
 NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/;
 $p->topic($_) for qw/news views/;
 $p->sub($_, 'news') for qw/mine yours/;
+$p->put('snapshots', 'before', { subscription => $p->name('subscriptions', 'mine') });
 
 my $bin = temp_dir();
 
@@ -202,6 +203,7 @@ is(complete(qw/queues redrive orders --destination o/), 'orders other',
    'queues of flags');
 is(complete(qw/topics get/, ''), 'news views', 'topics');
 is(complete(qw/topics subscribe news s --dead-letter-topic v/), 'views', 'of flags');
+is(complete(qw/subs seek mine --snapshot/, ''), 'before', 'snapshots');
 is(complete(qw/subs get/, ''), 'mine yours', 'their subscriptions');
 is(complete(qw/subs push-to mine/, ''), 'none', 'and where they are pushed to');
 is(complete(qw/peek orders --state/, ''), 'delayed inFlight visible', 'values');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# queuectl subs: messages of subscriptions of topics, byte for byte, and what is
-# done with their ack ids.
+# queuectl subs and snapshots: messages of subscriptions of topics, byte for
+# byte, what is done with their ack ids, and seeks.
 
 use strict;
 use warnings;
@@ -150,6 +150,46 @@ $c->ok(qw{subs push-to sub https://hooks.example.com/a});
 $r = $c->run(qw/subs pull sub/);
 is($r->{status}, 1, 'one that is pushed: 1');
 like($r->{err}, qr/FAILED_PRECONDITION, 400/, 'in the words of the server');
+
+# snapshots and seeks
+
+$p->sub('again', 'top', retainAckedMessages => \1);
+$c->ok(qw/topics publish top first/);
+
+$r = $c->ok(qw/snapshots create again before --label a=b/);
+like($r->{out}, qr/\ASnapshot\ \ before\nTopic\ {5}top\nExpires\ {3}20\S+Z\n
+                   Labels\ {4}a=b\n\z/x, 'a snapshot');
+is($c->ok(qw/snapshots get before --json/)->{out},
+   $p->get('snapshots', 'before')->{body} . "\n", 'as the server has it');
+like($c->ok(qw/snapshots list/)->{out},
+     qr/\ASNAPSHOT  TOPIC  EXPIRES .*\nbefore    top    20.*  a=b\n\z/, 'in the list');
+is($c->ok(qw/snapshots list --names/)->{out}, "before\n", 'by its name');
+is($c->run(qw/snapshots create again before/)->{status}, 6, 'a second one: 6');
+is($c->run(qw/snapshots create none other/)->{status}, 3, 'of nothing: 3');
+
+sub all { $c->ok(qw/subs pull again --max 100 --ack --lines -q/)->{out} }
+
+is(all(), "first\n", 'all is acknowledged');
+$c->ok(qw/topics publish top second/);
+$r = $c->ok(qw/subs seek again --snapshot before --yes/);
+is($r->{err}, "queuectl: again is there\n", 'seek to it');
+is(all(), "first\nsecond\n", 'what it had, and what came after');
+$c->ok(qw/subs seek again --ago 1h -y/);
+is(all(), "first\nsecond\n", 'an hour ago: all comes again');
+$c->ok(qw/topics publish top third/);
+$c->ok(qw/subs seek again --to 2999-01-01T00:00:00Z -y/);
+is(all(), '', 'a time that is to come: all counts as acknowledged');
+
+for my $words ('again --to 2026-01-01T00:00:00Z', 'again -y', 'again --ago x -y',
+               'again --ago 1h --snapshot before -y')
+{
+    is($c->run(qw/subs seek/, split / /, $words)->{status}, 2, "seek $words: usage");
+}
+
+is($c->run(qw/subs seek again --to soon -y/)->{status}, 1, 'no time: 1');
+is($c->run(qw/subs seek again --snapshot none -y/)->{status}, 3, 'no snapshot: 3');
+$c->ok(qw/snapshots delete before -y/);
+is($c->ok(qw/snapshots list -q/)->{out}, '', 'deleted');
 
 # servers that are none of ours
 

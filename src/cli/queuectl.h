@@ -125,6 +125,7 @@ extern const queuectl_command_t  queuectl_publish_commands[];
 extern const queuectl_command_t  queuectl_subs_commands[];
 extern const queuectl_command_t  queuectl_pull_commands[];
 extern const queuectl_command_t  queuectl_ack_commands[];
+extern const queuectl_command_t  queuectl_snapshots_commands[];
 extern const queuectl_command_t  queuectl_logs_commands[];
 extern const queuectl_command_t  queuectl_logs_push_commands[];
 extern const queuectl_command_t  queuectl_logs_pop_commands[];

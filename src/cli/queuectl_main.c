@@ -25,6 +25,7 @@ const queuectl_command_t *const  queuectl_commands[] = {
     queuectl_subs_commands,
     queuectl_pull_commands,
     queuectl_ack_commands,
+    queuectl_snapshots_commands,
     queuectl_logs_commands,
     queuectl_logs_push_commands,
     queuectl_logs_pop_commands,

@@ -1,0 +1,221 @@
+
+/* Snapshots of subscriptions, and seeks to these or to a time. */
+
+#include "queuectl_topics.h"
+
+#include <string.h>
+#include <time.h>
+
+
+static queuectl_exit_e queuectl_snapshots_create(queuectl_t *q);
+static queuectl_exit_e queuectl_snapshots_list(queuectl_t *q);
+static queuectl_exit_e queuectl_snapshots_get(queuectl_t *q);
+static queuectl_exit_e queuectl_snapshots_delete(queuectl_t *q);
+static queuectl_exit_e queuectl_snapshots_seek(queuectl_t *q);
+static queuectl_exit_e queuectl_snapshots_target(queuectl_t *q,
+    queuectl_buf_t *body);
+static void queuectl_snapshots_ago(queuectl_buf_t *body, long long seconds);
+
+
+static const queuectl_flag_t  queuectl_snapshots_create_flags[] = {
+    QUEUECTL_TOPICS_LABEL,
+    { NULL, 0, 0, NULL, NULL }
+};
+
+static const queuectl_flag_t  queuectl_snapshots_list_flags[] = {
+    QUEUECTL_TOPICS_NAMES,
+    { NULL, 0, 0, NULL, NULL }
+};
+
+static const queuectl_flag_t  queuectl_snapshots_delete_flags[] = {
+    QUEUECTL_TOPICS_YES,
+    { NULL, 0, 0, NULL, NULL }
+};
+
+static const queuectl_flag_t  queuectl_snapshots_seek_flags[] = {
+    { "to", 0, QUEUECTL_TEXT, "MOMENT", "such as 2026-11-30T12:00:00Z" },
+    { "ago", 0, QUEUECTL_SECONDS, "TIME", "so long ago, by the clock here" },
+    { "snapshot", 0, QUEUECTL_TEXT, "SNAPSHOT",
+      "what that has, and all that was published after it" },
+    QUEUECTL_TOPICS_YES,
+    { NULL, 0, 0, NULL, NULL }
+};
+
+
+const queuectl_command_t  queuectl_snapshots_commands[] = {
+    { "subs", "seek", "SUBSCRIPTION", 1, 1, QUEUECTL_API,
+      "Go back or on to a time or a snapshot",
+      "What was published before that time counts as acknowledged, and what "
+      "came later\ncomes again, as far as it is kept: what was acknowledged is "
+      "with --retain-acked of\nthe subscription or --retention of the topic. It "
+      "asks first; scripts say --yes.\n\n"
+      "  queuectl subs seek billing --ago 1h\n"
+      "  queuectl subs seek billing --to 2026-11-30T12:00:00Z\n"
+      "  queuectl subs seek billing --snapshot before-the-update\n",
+      queuectl_snapshots_seek_flags, queuectl_snapshots_seek },
+
+    { "snapshots", "create", "SUBSCRIPTION SNAPSHOT", 2, 2, QUEUECTL_API,
+      "Remember what of a subscription is not acknowledged",
+      "A seek comes back to it. It expires seven days after its oldest message "
+      "was\npublished.\n\n"
+      "  queuectl snapshots create billing before-the-update\n",
+      queuectl_snapshots_create_flags, queuectl_snapshots_create },
+
+    { "snapshots", "list", "", 0, 0, QUEUECTL_API, "List the snapshots",
+      "Of all pages. It shows those that the key may list.\n",
+      queuectl_snapshots_list_flags, queuectl_snapshots_list },
+
+    { "snapshots", "get", "SNAPSHOT", 1, 1, QUEUECTL_API, "Show a snapshot",
+      NULL, NULL, queuectl_snapshots_get },
+
+    { "snapshots", "delete", "SNAPSHOT", 1, 1, QUEUECTL_API,
+      "Delete a snapshot", "It asks first; scripts say --yes.\n",
+      queuectl_snapshots_delete_flags, queuectl_snapshots_delete },
+
+    { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
+};
+
+
+static queuectl_exit_e
+queuectl_snapshots_create(queuectl_t *q)
+{
+    int              bad;
+    queuectl_buf_t   body, name;
+    queuectl_exit_e  rc;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    memset(&name, 0, sizeof(queuectl_buf_t));
+
+    queuectl_topics_name(q, &name, "subscriptions", q->arguments[0]);
+    queuectl_buf_text(&body, "{");
+    bad = queuectl_buf_member_text(&body, "subscription", name.data) == -1;
+
+    /* a mask is for changes */
+
+    queuectl_buf_clear(&name);
+    rc = bad ? queuectl_usage(q, "the name is not UTF-8")
+         : queuectl_topics_labels(q, &body, &name);
+    queuectl_buf_text(&body, "}");
+
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_topics_call(q, "PUT", &queuectl_topics_snapshots,
+                                  q->arguments[1], "", &body, 1);
+    }
+
+    queuectl_buf_free(&body);
+    queuectl_buf_free(&name);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_snapshots_list(queuectl_t *q)
+{
+    return queuectl_topics_list(q, &queuectl_topics_snapshots);
+}
+
+
+static queuectl_exit_e
+queuectl_snapshots_get(queuectl_t *q)
+{
+    return queuectl_topics_call(q, "GET", &queuectl_topics_snapshots,
+                                q->arguments[0], "", NULL, 1);
+}
+
+
+static queuectl_exit_e
+queuectl_snapshots_delete(queuectl_t *q)
+{
+    return queuectl_topics_delete(q, &queuectl_topics_snapshots, "");
+}
+
+
+static queuectl_exit_e
+queuectl_snapshots_seek(queuectl_t *q)
+{
+    queuectl_buf_t   body;
+    queuectl_exit_e  rc;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    rc = queuectl_snapshots_target(q, &body);
+
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_confirm(q, "Seek the subscription %s of %s? What it has "
+                              "from before counts as acknowledged",
+                              q->arguments[0], q->project);
+    }
+
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_topics_call(q, "POST", &queuectl_topics_subs,
+                                  q->arguments[0], ":seek", &body, 0);
+
+        if (rc == QUEUECTL_OK) {
+            queuectl_note(q, "%s is there", q->arguments[0]);
+        }
+    }
+
+    queuectl_buf_free(&body);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_snapshots_target(queuectl_t *q, queuectl_buf_t *body)
+{
+    int              bad;
+    const char      *to, *snapshot;
+    queuectl_buf_t   name;
+
+    to = queuectl_text(q, "to");
+    snapshot = queuectl_text(q, "snapshot");
+
+    if ((to != NULL) + (snapshot != NULL) + queuectl_given(q, "ago") != 1) {
+        return queuectl_usage(q, "where to? One of --to MOMENT, --ago TIME, "
+                              "--snapshot SNAPSHOT");
+    }
+
+    bad = 0;
+    memset(&name, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_text(body, "{");
+
+    if (to) {
+        bad = queuectl_buf_member_text(body, "time", to) == -1;
+
+    } else if (snapshot) {
+        queuectl_topics_name(q, &name, "snapshots", snapshot);
+        bad = queuectl_buf_member_text(body, "snapshot", name.data) == -1;
+
+    } else {
+        queuectl_snapshots_ago(body, queuectl_number(q, "ago", 0));
+    }
+
+    queuectl_buf_text(body, "}");
+    queuectl_buf_free(&name);
+
+    return bad ? queuectl_usage(q, "--%s is not UTF-8", to ? "to" : "snapshot")
+               : QUEUECTL_OK;
+}
+
+
+static void
+queuectl_snapshots_ago(queuectl_buf_t *body, long long seconds)
+{
+    char             text[sizeof("2026-11-30T12:00:00")];
+    time_t           at;
+    struct tm        tm;
+    struct timespec  now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+
+    /* before 1970 nothing was published */
+
+    at = now.tv_sec > seconds ? now.tv_sec - seconds : 0;
+
+    gmtime_r(&at, &tm);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+
+    queuectl_buf_member(body, "time");
+    queuectl_buf_print(body, "\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
+}
