@@ -8,6 +8,7 @@
 #include <string.h>
 
 
+static void queuectl_subs_bytes(queuectl_buf_t *data);
 static void queuectl_subs_people(queuectl_t *q, queuectl_span_t received,
     queuectl_span_t message, queuectl_buf_t *data);
 
@@ -40,11 +41,11 @@ queuectl_subs_print(queuectl_t *q, queuectl_span_t received)
         queuectl_error("the answer has a message that is none");
 
     } else if (queuectl_given(q, "raw")) {
-        fwrite(data.data, 1, data.len, stdout);
+        queuectl_subs_bytes(&data);
 
     } else if (queuectl_given(q, "lines")) {
         queuectl_buf_text(&data, "\n");
-        fwrite(data.data, 1, data.len, stdout);
+        queuectl_subs_bytes(&data);
 
     } else {
         queuectl_subs_people(q, received, message, &data);
@@ -54,6 +55,16 @@ queuectl_subs_print(queuectl_t *q, queuectl_span_t received)
     queuectl_buf_free(&text);
 
     return bad ? QUEUECTL_FAILED : QUEUECTL_OK;
+}
+
+
+static void
+queuectl_subs_bytes(queuectl_buf_t *data)
+{
+    queuectl_span_t  span;
+
+    span = queuectl_buf_span(data);
+    fwrite(span.data, 1, span.len, stdout);
 }
 
 
