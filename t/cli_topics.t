@@ -13,6 +13,7 @@ use NgxQueues::Cli;
 use NgxQueues::Jwt;
 use NgxQueues::Process 'spurt';
 use NgxQueues::Pubsub;
+use NgxQueues::Server;
 use NgxQueues::Wait;
 
 my $s = NgxQueues::Pubsub::server(auth => 1, http => 'queues_redis_timeout 500ms;'
@@ -70,7 +71,7 @@ for my $words ('update plain', 'update plain --retention 1h --no-retention',
 
 $r = $c->run(qw/topics get none/);
 is($r->{status}, 3, 'no such topic: 3');
-like($r->{err}, qr/\(NOT_FOUND, 404\)\n.*acme\/shop: queuectl topics list/,
+like($r->{err}, qr/\(NOT_FOUND, 404\)\n.*topics of acme\/shop: queuectl topics list/,
      'and where to look');
 
 $r = $c->ok(qw/topics delete plain --yes/);
@@ -303,6 +304,13 @@ $r = $c->run({ env => { QUEUES_KEY => 'wrong' } }, qw/topics list/);
 is($r->{status}, 4, 'an unknown key: 4');
 like($r->{err}, qr/UNAUTHENTICATED, 401.*does not know the key of QUEUES_KEY/s,
      'and whose it is');
+
+my $other = NgxQueues::Server->new(node_of => $s, api => 'queues_api;');
+
+$r = $c->run({ env => { QUEUES_URL => $other->url } }, qw/topics list/);
+is($r->{status}, 3, 'a server without this API: 3');
+like($r->{err}, qr/not_found, 404.*a location for the API/s, 'and what may be wrong');
+$other->finish;
 
 $s->redis->stop;
 $r = $c->run(qw/topics get orders --retries 0/);

@@ -90,16 +90,28 @@ queuectl_error_hint(queuectl_t *q, const char *code)
 
     static const struct {
         const char  *code;
+        const char  *group;             /* NULL: of any command */
         const char  *hint;
     } hints[] = {
-        { "queue_not_found", "To see the queues of %s: queuectl queues list" },
-        { "subscription_not_found",
+        { "queue_not_found", NULL,
+          "To see the queues of %s: queuectl queues list" },
+        { "subscription_not_found", NULL,
           "To see the subscriptions of %s: queuectl subscriptions list" },
-        { "queue_exists", "To change its settings: queuectl queues update" },
-        { "subscription_exists",
+        { "queue_exists", NULL,
+          "To change its settings: queuectl queues update" },
+        { "subscription_exists", NULL,
           "A queue has one. To change it: queuectl subscriptions update" },
-        { "queue_in_use", "To take it from that one: queuectl queues update QUEUE "
+        { "queue_in_use", NULL,
+          "To take it from that one: queuectl queues update QUEUE "
           "--no-dead-letter-queue" },
+        { "NOT_FOUND", "topics",
+          "To see the topics of %s: queuectl topics list" },
+        { "NOT_FOUND", "subs",
+          "To see the subscriptions of %s: queuectl subs list" },
+        { "NOT_FOUND", "snapshots",
+          "To see the snapshots of %s: queuectl snapshots list" },
+        { "not_found", NULL,
+          "Has the server a location for the API of this command?" },
     };
 
     if (strcasecmp(code, "unauthenticated") == 0) {
@@ -113,14 +125,11 @@ queuectl_error_hint(queuectl_t *q, const char *code)
         return;
     }
 
-    if (strcmp(code, "NOT_FOUND") == 0 && q->group) {
-        queuectl_error("To see what there is in %s: queuectl %s list",
-                       q->project, q->group);
-        return;
-    }
-
     for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
-        if (strcmp(hints[i].code, code) == 0) {
+        if (strcmp(hints[i].code, code) == 0
+            && (hints[i].group == NULL
+                || (q->group && strcmp(hints[i].group, q->group) == 0)))
+        {
             queuectl_error(hints[i].hint, q->project);
         }
     }
