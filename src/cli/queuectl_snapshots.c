@@ -47,8 +47,8 @@ const queuectl_command_t  queuectl_snapshots_commands[] = {
       "Go back or on to a time or a snapshot",
       "What was published before that time counts as acknowledged, and what "
       "came later\ncomes again, as far as it is kept: what was acknowledged is "
-      "with --retain-acked of\nthe subscription or --retention of the topic. It "
-      "asks first; scripts say --yes.\n\n"
+      "with --retain-acked of\nthe subscription or --retention of the topic. "
+      "It asks first; scripts say --yes.\n\n"
       "  queuectl subs seek billing --ago 1h\n"
       "  queuectl subs seek billing --to 2026-11-30T12:00:00Z\n"
       "  queuectl subs seek billing --snapshot before-the-update\n",

@@ -9,7 +9,7 @@
 #include "queuectl_topics.h"
 
 
-/* queuectl_subs_settings.c: flags of both "topics subscribe" and "subs update" */
+/* flags of both "topics subscribe" and "subs update" */
 
 #define QUEUECTL_SUBS_SETTINGS                                                \
     { "ack-deadline", 0, QUEUECTL_SECONDS, "TIME",                            \
@@ -43,7 +43,7 @@
       "with --no-wrapper: all else is in headers" }
 
 
-/* members of a subscription, and their mask */
+/* queuectl_subs_settings.c: members of a subscription, and their mask */
 
 queuectl_exit_e queuectl_subs_settings(queuectl_t *q, queuectl_buf_t *body,
     queuectl_buf_t *mask);
@@ -53,7 +53,7 @@ queuectl_exit_e queuectl_subs_settings(queuectl_t *q, queuectl_buf_t *body,
 queuectl_exit_e queuectl_subs_push(queuectl_t *q, const char *url,
     queuectl_buf_t *body);
 
-/* queuectl_subs_ack.c: of the subscription that is the first argument */
+/* queuectl_ack.c: of the subscription that is the first argument */
 
 queuectl_exit_e queuectl_subs_settle(queuectl_t *q, queuectl_receipts_t *rs);
 
