@@ -12,8 +12,9 @@ use Time::HiRes 'time';
 
 use NgxQueues::Cli;
 use NgxQueues::Endpoint;
-use NgxQueues::Process qw/slurp spurt/;
+use NgxQueues::Process qw/gone spurt/;
 use NgxQueues::Pubsub;
+use NgxQueues::Wait;
 
 my $s = NgxQueues::Pubsub::server(auth => 1);
 my $p = NgxQueues::Pubsub->new($s);
@@ -110,11 +111,18 @@ is_deeply([map { [@{ $_->{message} }{qw/data attributes orderingKey/}] }
 
 # waiting: for the first one, and not longer than it is to
 
-my $h = $c->start(qw/subs pull sub --wait 30 --raw/);
+sub waits {
+    my $h = $c->start(qw/subs pull sub -v --raw --wait/, @_);
 
-select undef, undef, undef, 0.3;
+    ok(wait_for(sub { $c->err($h) =~ /^queuectl: > POST/ }), 'it asks');
+
+    return $h;
+}
+
+my $h = waits(30);
+
 $p->publish('top', 'late');
-is($c->end($h)->{out}, 'late', 'waits for the first');
+is($c->end($h)->{out}, 'late', 'and waits for the first');
 
 my $began = time;
 
@@ -125,8 +133,7 @@ $p->publish('top', 'x');
 is(@{ $c->ok(qw/subs pull sub --wait 1 --json/)->{lines} }, 1,
    'who went away took nothing with him');
 
-$h = $c->start(qw/subs pull sub --wait 60/);
-select undef, undef, undef, 0.3;
+$h = waits(60);
 is($c->end($h, 'INT')->{signal}, 2, 'Ctrl-C ends a wait');
 
 # exactly once: what was too late is told, and the others are done
@@ -212,11 +219,25 @@ answers('no base64', 1, qr/a message that is none/,
         '{"receivedMessages":[{"ackId":"a","message":{"data":"' . $_ . '"}}]}')
     for 'AAA', 'A===', '=AAA', 'AA=A', 'A?==', "AAAA\\u0000AAA";
 
-$e->on('/v1/projects/shop/subscriptions/sub:acknowledge', { status => 500 });
+my $path = '/v1/projects/shop/subscriptions/sub:acknowledge';
+
+$e->on($path, { status => 500 });
 $e->on('*', { body => '{"receivedMessages":[{"ackId":"a","message":{"data":"Yg=="}}]}' });
 $r = $c->run({ env => \%env }, qw/subs pull sub --lines --ack/);
 is("$r->{status} $r->{out}", "5 b\n", 'printed, and not acknowledged: 5');
 like($r->{err}, qr/500.*not all is acknowledged: it comes again/s, 'is said');
+
+# Ctrl-C while messages are printed: what was is acknowledged first
+
+$e->forget;
+$e->on($path, { hold => 'ack', body => '{}' });
+$h = $c->start({ env => \%env }, qw/subs pull sub --lines --ack/);
+$e->wait(1, path => $path);
+kill INT => $h->{pid};
+ok(!wait_for(sub { gone($h->{pid}) }, 0.5), 'Ctrl-C waits');
+$e->release('ack');
+$r = $c->end($h);
+is("$r->{signal} $r->{out}$r->{err}", "2 b\n", 'for the acknowledgement');
 
 # stdout that cannot be written to: nothing is acknowledged
 
