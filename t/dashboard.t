@@ -18,6 +18,7 @@ my $p = NgxQueues::Push->new(workers => 2,
     keys => [sha256_hex($limited)
              . ' limited queues.get,queues.messages.peek o/rights/seen'],
     server => 'location /dashboard/ { queues_dashboard; }'
+              . ' location /api/v1/ { queues_queen_api o/logs; }'
               . ' location = /page { queues_dashboard /proxied; }'
               . ' location /proxied/ { proxy_pass http://127.0.0.1:%%PORT%%/; }');
 my $s = $p->server;

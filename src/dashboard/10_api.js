@@ -1,8 +1,16 @@
 
-// The Queues API, of the server that the page comes from.
+// The APIs of the server that the page comes from.
 
 const PREFIX = document.documentElement.dataset.api
 const KEPT = "ngx_queues.session"
+
+// What a call goes to, unless it says another one: root is what its paths stand behind.
+
+const QUEUES = {
+  name: "Queues API", at: `${PREFIX}/v1/`,
+  root: (as) => `${PREFIX}/v1/organizations/${encodeURIComponent(as.organization)}/projects/${encodeURIComponent(as.project)}`,
+}
+const QUEEN = { name: "Queen API", at: `${PREFIX}/api/v1/`, root: () => `${PREFIX}/api/v1` }
 
 let session = null                        // { key, organization, project }
 
@@ -30,14 +38,13 @@ function keep(value) {
   else sessionStorage.removeItem(KEPT)
 }
 
-function place({ organization, project } = session) {
-  return `${PREFIX}/v1/organizations/${encodeURIComponent(organization)}/projects/${encodeURIComponent(project)}`
-}
-
 const queueAt = (id) => `/queues/${encodeURIComponent(id)}`
 const subscriptionAt = (id) => `/subscriptions/${encodeURIComponent(id)}`
 
-async function call(method, path, body, { as = session, headers = {} } = {}) {
+// has: what every answer of that kind has, if some other server answers as well;
+// needs: the permission, where the API does not name it when it is lacking
+
+async function call(method, path, body, { as = session, headers = {}, api = QUEUES, has, needs } = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body)
   const given = { ...headers }
   if (as.key) given.Authorization = `Bearer ${as.key}`
@@ -45,7 +52,7 @@ async function call(method, path, body, { as = session, headers = {} } = {}) {
 
   let response, answer
   try {
-    response = await fetch(place(as) + path, {
+    response = await fetch(api.root(as) + path, {
       method, headers: given, body: text, cache: "no-store", credentials: "omit", redirect: "error",
       signal: AbortSignal.timeout(60000),
     })
@@ -59,15 +66,30 @@ async function call(method, path, body, { as = session, headers = {} } = {}) {
     parsed = answer === "" ? null : JSON.parse(answer)
   } catch { /* not the API's */ }
 
-  if (response.ok && (parsed !== null || response.status === 204)) return parsed
+  const right = parsed === null ? response.status === 204 && !has : !has || parsed[has] !== undefined
+  if (response.ok && right) return parsed
   const retryAfter = Math.max(0, Number(response.headers.get("Retry-After")) || 0)
-  if (!parsed?.error) {                   // of somebody before the server, who may be busy as well
+  const told = refusal(response.status, parsed ?? {}, needs)
+  if (response.ok || !told) {             // of somebody before the server, who may be busy as well
     throw new Refused(response.status, "unknown",
-      `The answer (${response.status}) is none of the Queues API: is it served at ${PREFIX}/v1/ ?`, { retryAfter })
+      `The answer (${response.status}) is none of the ${api.name}: is it served at ${api.at} ?`, { retryAfter })
   }
-  const error = new Refused(response.status, parsed.error, parsed.message, { field: parsed.field, retryAfter })
+  const error = new Refused(response.status, told.code, told.message, { field: told.field, retryAfter })
   if (error.status === 401 && as === session) leave("The server does not accept this key any more.")
   throw error
+}
+
+const CODES = { 403: "permission_denied", 429: "rate_limited", 503: "unavailable" }
+
+// What an error says: { error: code, message, field } is the Queues API's,
+// { error: text } the Queen API's, { error: { message } } the Pub/Sub API's.
+
+function refusal(status, { error, message, field }, needs) {
+  if (typeof error === "string" && typeof message === "string") return { code: error, message, field }
+  const code = CODES[status] ?? "refused"
+  if (error && needs && status === 403) return { code, message: `The credential lacks the permission ${needs} here.` }
+  if (typeof error === "string") return { code, message: error }
+  return typeof error?.message === "string" ? { code, message: error.message } : null
 }
 
 const get = (path, options) => call("GET", path, undefined, options)
@@ -108,7 +130,7 @@ async function someQueues(pages = 1) {
   let token = null
   for (let i = 0; i < pages; i++) {
     const query = new URLSearchParams({ pageSize: 100, ...(token && { pageToken: token }) })
-    const page = await get(`/queues?${query}`)
+    const page = await get(`/queues?${query}`, { has: "queues" })
     found.push(...page.queues)
     token = page.nextPageToken
     if (!token) break

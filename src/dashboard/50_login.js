@@ -27,7 +27,7 @@ function loginPage(message) {
     go.disabled = true
     try {
       if (/[^\x21-\x7e]/.test(as.key)) throw new Refused(401, "unauthenticated", "A key has no blanks and no letters like these.")
-      await get("/queues?pageSize=1", { as })
+      await get("/queues?pageSize=1", { as, has: "queues" })
     } catch (error) {
       go.disabled = false
       if (error.status === 401) {
@@ -42,6 +42,7 @@ function loginPage(message) {
     }
     keep(as)
     route()
+    askForKinds()
   }
 
   show("Log in", h("section", { class: "card login stack", "aria-labelledby": "login-title" },
@@ -56,17 +57,11 @@ function leave(message) {
   keep(null)
   forget()
   past.clear()
+  kinds.clear()
   Object.assign(listed, { prefix: "", tokens: [null] })          // of this project
+  Object.assign(logsListed, { prefix: "", after: [""] })
   resting = wait = 0
   for (const dialog of document.querySelectorAll("dialog")) dialog.close()
   bar()
   loginPage(message)
-}
-
-function bar() {
-  at("leave").hidden = session === null
-  at("what").replaceChildren(...(session === null ? [] : [
-    h("span", {}, `${session.organization} / ${session.project}`),
-    h("span", { class: "badge ok", id: "live", "aria-hidden": "true" }, "live"),
-    h("span", { class: "hidden", id: "live-state", role: "status" })]))
 }

@@ -72,7 +72,7 @@ async function somePage() {
   let token = listed.tokens[listed.tokens.length - 1]
   for (let i = 0; ; i++) {
     const query = new URLSearchParams({ pageSize: PAGE, ...(listed.prefix && { prefix: listed.prefix }), ...(token && { pageToken: token }) })
-    const page = await get(`/queues?${query}`)
+    const page = await get(`/queues?${query}`, { has: "queues" })
     if (page.queues.length || !page.nextPageToken || i === 9) return page
     token = page.nextPageToken
   }

@@ -11,9 +11,12 @@ async function queuePage(id) {
   show("Queue", crumb, h("h1", { tabindex: "-1" }, "Queue"), h("p", { class: "muted", "aria-busy": "true" }, "…"))
   let queue
   try {
-    queue = await get(queueAt(id))
+    queue = await get(queueAt(id), { has: "queueId" })
   } catch (error) {
-    if (current()) show("Queue", crumb, h("h1", { tabindex: "-1" }, "Queue"), note(inWords(error)))
+    if (current()) {
+      show("Queue", crumb, h("h1", { tabindex: "-1" }, "Queue"), note(inWords(error)),
+        h("p", { class: "row again" }, button("Try again", () => queuePage(id))))
+    }
     return
   }
   if (!current()) return

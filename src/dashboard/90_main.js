@@ -11,24 +11,32 @@ function focusTitle() {
 let shownBefore = false
 
 function show(title, ...nodes) {
-  document.title = title === "Queues" ? title : `${title} · Queues`
+  const kind = kindOfPage().title
+  document.title = title === kind ? title : `${title} · ${kind}`
   at("main").replaceChildren(...nodes)
   scrollTo(0, 0)
   if (shownBefore) focusTitle()
   shownBefore = true
 }
 
+// pages but the first one; what stands in brackets is their name
+
+const PAGES = [
+  [/^#\/queues\/([^/]+)$/, queuePage],
+  [/^#\/logs$/, logsPage],
+]
+
 function route() {
   forget()
   bar()
   if (!session) return loginPage()
-  const [, queue] = /^#\/queues\/([^/]+)$/.exec(location.hash) ?? []
-  let id
-  try {
-    id = queue && decodeURIComponent(queue)
-  } catch { /* somebody has written it by hand */ }
-  if (id) queuePage(id)
-  else listPage()
+  for (const [pattern, page] of PAGES) {
+    const found = pattern.exec(location.hash)
+    try {
+      if (found) return page(...found.slice(1).map(decodeURIComponent))
+    } catch { /* somebody has written it by hand */ }
+  }
+  listPage()
 }
 
 function theme(value) {
@@ -53,3 +61,4 @@ addEventListener("hashchange", route)
 theme(["light", "dark"].find((value) => value === localStorage.getItem(COLOURS)) ?? "")
 keep(keptSession())
 route()
+if (session) askForKinds()

@@ -12,7 +12,7 @@ import { readable } from "./dashboard/readable.mjs"
 import { reading } from "./dashboard/hostile.mjs"
 import { keyboard } from "./dashboard/keyboard.mjs"
 import { moves } from "./dashboard/moves.mjs"
-import { prefix, rights } from "./dashboard/rights.mjs"
+import { kinds, prefix, rights } from "./dashboard/rights.mjs"
 import { sampling } from "./dashboard/sampling.mjs"
 import { away, story } from "./dashboard/story.mjs"
 
@@ -22,7 +22,7 @@ const browser = new Browser(require("playwright-core").chromium, require("axe-co
 await browser.start()
 try {
   const only = process.env.ONLY?.split(",")
-  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, sampling, readable })
+  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, sampling, readable })
   const wanted = all.filter(([name]) => !only || only.includes(name))
   await Promise.all(wanted.map(([name, play]) => browser.play(name, play)))
   if (!only || only.includes("away")) await browser.play("away", away)

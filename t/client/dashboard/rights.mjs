@@ -56,3 +56,62 @@ export async function prefix(t) {
   await page.getByRole("link", { name: "behind" }).waitFor()
   t.is([...paths].join(), "page,proxied", "a prefix")
 }
+
+// What is there is found by what answers: another kind's link is not shown where its
+// API is not, and a server that answers anything is none of them.
+
+export async function kinds(t) {
+  await t.api("POST", "/queues", { name: "one" })
+  const page = await t.open()
+  const links = () => page.getByRole("navigation", { name: "What there is" }).getByRole("link").allTextContents()
+
+  await t.visit(page)
+  t.is(await links(), [], "nobody is told before who he is")
+  await t.login(page)
+  const logs = page.getByRole("link", { name: "Logs", exact: true })
+  await logs.waitFor()
+  t.is(await page.locator("[aria-current]").allTextContents(), ["Queues"], "the current one is marked")
+  await logs.click()
+  await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
+  t.is(await page.locator("[aria-current]").allTextContents(), ["Logs"], "so is another one")
+  await t.visit(page, "#/queues/one")
+  await page.getByRole("heading", { level: 1, name: "one" }).waitFor()
+  t.is(await page.locator("[aria-current=true]").allTextContents(), ["Queues"], "and that of a page below")
+  await page.getByRole("button", { name: "Log out" }).click()
+  t.is(await links(), [], "none is left when nobody is logged in")
+  await t.visit(page)
+
+  const answers = async (status, body) => {
+    await page.unrouteAll()
+    await page.route(/\/api\/v1\//, (route) => route.fulfill({ status, contentType: "application/json", body }))
+    const asked = page.waitForResponse(/\/api\/v1\/resources/)
+    await t.login(page)
+    await asked
+    await page.getByRole("link", { name: "one" }).waitFor()
+    const shown = (await links()).includes("Logs")
+    await page.getByRole("button", { name: "Log out" }).click()
+    return shown
+  }
+  t.is(await answers(404, '{"error":"not_found","message":"no"}'), false, "no link where there is no such API")
+  t.is(await answers(200, "{}"), false, "nor where somebody else answers")
+  t.is(await answers(403, '{"error":"Insufficient permissions"}'), true, "but where this key may not")
+
+  // the page's own API: somebody else answers
+
+  await page.unrouteAll()
+  await page.route(/\/v1\/organizations\//, (route) => route.fulfill({ status: 200, contentType: "application/json", body: "{}" }))
+  for (const name of ["API key", "Organization", "Project"]) await page.getByLabel(name).fill("x")
+  await page.getByRole("button", { name: "Log in" }).click()
+  await page.getByText("The answer (200) is none of the Queues API: is it served at /v1/ ?").waitFor()
+  t.ok(true, "a login at some other server")
+  await page.unrouteAll()
+  await t.login(page)
+  await page.getByRole("link", { name: "one" }).waitFor()
+  await page.route(/\/queues\//, (route) => route.fulfill({ status: 200, contentType: "application/json", body: "{}" }))
+  await page.getByRole("link", { name: "one" }).click()
+  await page.getByText("is none of the Queues API").waitFor()
+  await page.unrouteAll()
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByRole("heading", { level: 1, name: "one" }).waitFor()
+  t.ok(true, "a queue's page that could not be shown is asked for again")
+}
