@@ -41,11 +41,12 @@ function keep(value) {
 const queueAt = (id) => `/queues/${encodeURIComponent(id)}`
 const subscriptionAt = (id) => `/subscriptions/${encodeURIComponent(id)}`
 
-// has: what every answer of that kind has, if some other server answers as well;
-// needs: the permission, where the API does not name it when it is lacking
+// body: what becomes JSON, or a text that is; has: what every answer of that kind has,
+// if some other server answers as well; needs: the permission, where the API does not
+// name it when it is lacking; read: makes something of the answer's text
 
-async function call(method, path, body, { as = session, headers = {}, api = QUEUES, has, needs } = {}) {
-  const text = body === undefined ? undefined : JSON.stringify(body)
+async function call(method, path, body, { as = session, headers = {}, api = QUEUES, has, needs, read = JSON.parse } = {}) {
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
   const given = { ...headers }
   if (as.key) given.Authorization = `Bearer ${as.key}`
   if (text !== undefined) given["Content-Type"] = "application/json"
@@ -63,7 +64,7 @@ async function call(method, path, body, { as = session, headers = {}, api = QUEU
 
   let parsed = null
   try {
-    parsed = answer === "" ? null : JSON.parse(answer)
+    parsed = answer === "" ? null : read(answer)
   } catch { /* not the API's */ }
 
   const right = parsed === null ? response.status === 204 && !has : !has || parsed[has] !== undefined

@@ -148,5 +148,5 @@ function recent(samples, name) {
 }
 
 const levels = (samples, name) => samples.map((s, i) => [
-  s.at, i && apart(samples[i - 1], s) ? null : s.counts[name],
+  s.at, i && apart(samples[i - 1], s) ? null : s.counts[name] ?? null,
 ])

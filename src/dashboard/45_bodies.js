@@ -22,7 +22,11 @@ function visibleText(text) {
   return nodes.filter((node) => node !== "")
 }
 
+const visibleString = (text) => text.replace(HIDDEN, escaped)
+
 const whole = (text) => !/\p{Cs}/u.test(text)
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g
 
 // Indented for reading, token by token: a number keeps its digits and a string its
 // escapes. null: it is no object or list.
@@ -34,7 +38,7 @@ function pretty(text) {
   } catch {
     return null
   }
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g)
+  const tokens = text.match(TOKENS)
   let depth = 0
   const out = []
   const newLine = () => out.push("\n", "  ".repeat(Math.min(depth, 40)))

@@ -50,66 +50,47 @@ function logsPage() {
   show("Logs",
     h("div", { class: "head" }, h("div", {}, h("h1", { tabindex: "-1" }, "Logs"),
       h("p", { class: "under" }, "The queues of the Queen API: of the project that the server has for it."))),
-    h("div", { class: "tools" }, search.node, button("Refresh", () => showLogs(list))), list)
+    h("div", { class: "tools" }, search.node, button("Refresh", () => showLogs(list)),
+      h("span", { class: "end row" }, button("Push a message", () => pushMessage({ again: () => watchAgain(list) }), "first"),
+        button("Create log", () => createLog()))), maintenance(), list)
   showLogs(list)
 }
 
-// The rows stay the same elements as long as the names do: somebody may have the
-// focus in one.
-
 function showLogs(list) {
-  const rows = new Map()
   let drawn = null
+  let lags
+  const table = liveTable({
+    caption: "Logs, the counts of this moment and the consumer group that is furthest behind",
+    columns: [["Name"], ["Partitions", "n"], ["Messages", "n"], ["Dead letters", "n"], ["Lag", "n"], ["Furthest behind", "who"]],
+    key: (log) => `${log.name} ${labels(log)}`,
+    title: (log) => [logLink(log.name), h("span", { class: "muted small labels" }, visibleText(labels(log)))],
+    put(log, [partitions, messages, dead, lag, who]) {
+      const group = lags.behind.get(log.name)
+      putNumber(partitions, log.partitions)
+      putNumber(messages, log.messages.total)
+      putNumber(dead, log.messages.deadLetter)
+      putNumber(lag, group?.totalLag ?? (lags.complete ? log.messages.pending : null))
+      who.replaceChildren(group ? groupName(group.name) : lags.complete ? "nobody consumes it" : "")
+    },
+  })
 
   forget()
   watch(list, async () => {
     const page = await someLogs()
-    const lags = await logLags()
+    lags = await logLags()
     list.removeAttribute("aria-busy")
-    const names = JSON.stringify([page.logs.map((log) => log.name), page.next, lags.told])
-    if (names !== drawn) {
-      const inside = document.activeElement
-      for (const log of page.logs) if (!rows.has(log.name)) rows.set(log.name, logRow(log))
-      list.replaceChildren(...(page.logs.length ? [logTable(page.logs.map((log) => rows.get(log.name).row))] : [noLogs(page)]),
-        ...(lags.told ? [h("p", { class: "muted small totals" }, lags.told)] : []), ...logPager(page, list))
-      if (inside.isConnected) inside.focus()
-      drawn = names
-    }
-    for (const log of page.logs) rows.get(log.name).put(log, lags)
+    table.show(page.logs)
+    const frame = JSON.stringify([page.logs.length > 0, page.next, lags.told])
+    if (frame === drawn) return
+    drawn = frame
+    list.replaceChildren(page.logs.length ? h("div", { class: "card table" }, table.node) : noLogs(page),
+      ...(lags.told ? [h("p", { class: "muted small totals" }, lags.told)] : []), ...logPager(page, list))
   }, (error) => {
     if (error.passing && drawn !== null) return
     drawn = null
     list.removeAttribute("aria-busy")
     list.replaceChildren(...logsRefused(error, list))
   })
-}
-
-const logTable = (rows) => h("div", { class: "card table" }, h("table", { role: "table" },
-  h("caption", { class: "hidden" }, "Logs, the counts of this moment and the consumer group that is furthest behind"),
-  h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Name"), ["Partitions", "Messages", "Dead letters", "Lag"].map((text) =>
-    h("th", { scope: "col", class: "n" }, text)), h("th", { scope: "col" }, "Furthest behind"))),
-  h("tbody", { role: "rowgroup" }, rows)))
-
-function logRow({ name }) {
-  const cell = (label) => h("td", { class: "n", role: "cell", "data-label": label })
-  const cells = ["Partitions", "Messages", "Dead letters", "Lag"].map(cell)
-  const under = h("span", { class: "muted small labels" })
-  const who = h("td", { class: "who small", role: "cell" })
-  const row = h("tr", { role: "row" }, h("th", { scope: "row", role: "rowheader" }, logLink(name), under), cells, who)
-
-  return {
-    row,
-    put(log, { behind, complete }) {
-      const group = behind.get(log.name)
-      const lag = group?.totalLag ?? (complete ? log.messages.pending : null)
-      under.replaceChildren(...visibleText(labels(log)))
-      ;[log.partitions, log.messages.total, log.messages.deadLetter, lag].forEach((n, i) => {
-        cells[i].textContent = count(n)
-        cells[i].classList.toggle("zero", !n)
-      })
-      who.replaceChildren(group ? groupName(group.name) : complete ? "nobody consumes it" : "")
-    },
-  }
 }
 
 // A page may be empty for a key that may read some only, and not be the last. Names
@@ -158,10 +139,11 @@ async function logLags() {
 }
 
 function noLogs({ next }) {
-  const box = (title, text) => h("div", { class: "card empty" }, h("h2", {}, title), h("p", {}, text))
+  const box = (title, text, ...more) => h("div", { class: "card empty" }, h("h2", {}, title), h("p", {}, text), more)
   if (next !== null) return box("Nothing here", "This key may not see the logs of this page. There are more of them.")
   if (logsListed.prefix) return box("No such log", `No name begins with “${logsListed.prefix}”.`)
-  return box("No log yet", "A log keeps messages in the order of each partition; consumer groups read it at their own pace. The first push makes it.")
+  return box("No log yet", "A log keeps messages in the order of each partition; consumer groups read it at their own pace. The first push makes it.",
+    button("Create the first log", () => createLog()))
 }
 
 function logPager({ next }, list) {
@@ -178,6 +160,44 @@ function logPager({ next }, list) {
     h("span", { class: "muted small" }, `Page ${after.length}`), h("span", { class: "row" }, back, on))]
 }
 
+// who may not list may still know a name
+
 function logsRefused(error, list) {
-  return [note(inWords(error)), h("p", { class: "row again" }, button("Try again", () => showLogs(list)))]
+  const again = h("p", { class: "row again" }, button("Try again", () => showLogs(list)))
+  if (error.code !== "permission_denied") return [note(inWords(error)), again]
+  const name = field("name", "Open a log by its name")
+  return [note(inWords(error)), h("form", {
+    class: "tools again", novalidate: true, onsubmit: (event) => {
+      event.preventDefault()
+      if (name.input.value) location.hash = logHref(name.input.value)
+    },
+  }, h("div", { class: "search" }, name.node), h("button", { type: "submit" }, "Open"))]
+}
+
+// What is switched off for the whole project: told where it is, and to those alone
+// who may switch it on again.
+
+function maintenance() {
+  const box = h("div", { class: "stack notices" })
+  const switches = [
+    ["popMaintenanceMode", "/system/maintenance/pop", "Pops are switched off: consumers of this project are told that there is nothing, in all logs.", "Switch pops on"],
+    ["maintenanceMode", "/system/maintenance", "Maintenance is on: clients that ask are told so. Pushes are stored as ever.", "End maintenance"],
+  ]
+  const look = async () => {
+    const state = await queen("GET", "/system/maintenance", "queen.admin.maintenance", { has: "maintenanceMode" })
+    box.replaceChildren(...switches.filter(([name]) => state[name]).map(([, path, text, end]) =>
+      h("div", { class: "note warn row" }, h("span", {}, text), button(end, turnOff(path), "plain"))))
+  }
+  const turnOff = (path) => async () => {
+    try {
+      await queen("POST", path, "queen.admin.maintenance", { body: { enabled: false } })
+      say("It is over.")
+      await look()
+      focusTitle()
+    } catch (error) {
+      say(inWords(error))
+    }
+  }
+  look().catch(() => {})                   // who may not know need not
+  return box
 }

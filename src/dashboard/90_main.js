@@ -24,6 +24,7 @@ function show(title, ...nodes) {
 const PAGES = [
   [/^#\/queues\/([^/]+)$/, queuePage],
   [/^#\/logs$/, logsPage],
+  [/^#\/logs\/([^/]+)$/, logPage],
 ]
 
 function route() {

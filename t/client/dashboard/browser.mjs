@@ -117,8 +117,16 @@ class Stage {
     await locator.first().waitFor({ timeout: 1 })
   }
 
-  async api(method, path, body) {
-    const response = await fetch(`${url}/v1/organizations/o/projects/${this.project}${path}`, {
+  api(method, path, body) {
+    return this.ask(method, `/v1/organizations/o/projects/${this.project}${path}`, body)
+  }
+
+  queen(method, path, body) {
+    return this.ask(method, `/api/v1${path}`, body)
+  }
+
+  async ask(method, path, body) {
+    const response = await fetch(url + path, {
       method, headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
       body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
     })

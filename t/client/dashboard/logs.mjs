@@ -1,0 +1,256 @@
+// Logs: what a person sees of them, and changes, by the dashboard alone. Only the
+// consumers are somebody else. Both stories have one project: the server's.
+
+import { dialog, inDialog } from "./browser.mjs"
+
+const within = (page, title) => page.getByRole("region", { name: title })
+
+// one message is popped, and what becomes of it told, when pops are not switched off
+
+async function consume(t, queue, group, status, more = {}) {
+  const query = new URLSearchParams({ consumerGroup: group, wait: "true", timeout: "2000" })
+  let got = null
+  for (const end = Date.now() + 30000; !got && Date.now() < end;) got = await t.queen("GET", `/pop/queue/${encodeURIComponent(queue)}?${query}`)
+  const [message] = got.messages
+  const ack = { transactionId: message.transactionId, partitionId: message.partitionId, leaseId: message.leaseId, consumerGroup: group }
+  if (status) await t.queen("POST", "/ack", { ...ack, status, ...more })
+  return message
+}
+
+export async function logs(t) {
+  const page = await t.inside("#/logs")
+  const row = (name) => within(page, "Consumer groups").getByRole("row", { name })
+
+  // made by a push
+
+  await page.getByRole("button", { name: "Push a message" }).click()
+  await dialog(page).getByLabel("Payload").fill('{"order": 1,}')
+  await inDialog(page, "Push").click()
+  await dialog(page).getByText("Write the name of a log.").waitFor()
+  await dialog(page).getByLabel("Log", { exact: true }).fill("shop.orders")
+  await inDialog(page, "Push").click()
+  await dialog(page).getByText("This is no JSON").waitFor()
+  t.is(await page.evaluate(() => document.activeElement.labels[0].textContent), "Payload", "what is no JSON is told at its field")
+  await dialog(page).getByLabel("Payload").fill('{"order": 12345678901234567890, "x": 1.50}')
+  await dialog(page).getByLabel("Transaction id").fill("order-1")
+  await inDialog(page, "Push").click()
+  await t.said(page, /The message order-1 is stored/)
+  await t.until(page, page.getByRole("link", { name: "shop.orders" }))
+  await t.until(page, page.getByText("nobody consumes it"))
+  t.ok(true, "a push makes a log, which nobody consumes")
+  await page.getByRole("link", { name: "shop.orders" }).click()
+  await page.getByRole("heading", { level: 1, name: "shop.orders" }).waitFor()
+  t.is(await within(page, "Messages").locator("pre.text").allTextContents(), ['{"order": 12345678901234567890, "x": 1.50}'],
+    "its payload is as it was written")
+  await page.getByRole("button", { name: "Push a message" }).click()
+  await dialog(page).getByLabel("Payload").fill("1")
+  await dialog(page).getByLabel("Transaction id").fill("order-1")
+  await inDialog(page, "Push").click()
+  await t.said(page, /There is a message order-1 already: it was not stored again/)
+  t.ok(true, "a duplicate is told")
+
+  // a group consumes it
+
+  await t.queen("POST", "/push", { items: Array.from({ length: 14 }, (_, i) => ({ queue: "shop.orders", partition: `p-${i % 2}`, payload: { i } })) })
+  await consume(t, "shop.orders", "billing", "dlq", { error: "the card <b>was</b> declined \u202e" })
+  await t.until(page, row("billing").getByRole("cell", { name: "14", exact: true }))
+  t.ok(true, "its lag is seen")
+  await consume(t, "shop.orders", "billing", null)
+  await row("billing").getByRole("button", { name: "Leases" }).click()
+  await dialog(page).getByText("leased", { exact: true }).waitFor()
+  t.is(await dialog(page).getByText("leased", { exact: true }).count(), 1, "so is its lease")
+  await inDialog(page, "Close").click()
+
+  // the dead letter
+
+  const dead = within(page, "Dead letters")
+  await dead.getByRole("button", { name: "Refresh" }).click()
+  await dead.getByText("the card <b>was</b> declined \\u202e").waitFor()
+  t.ok(await dead.getByText("of billing").isVisible(), "a dead letter, whose it is and why")
+  await t.shot(page, "page")
+  await dead.getByRole("button", { name: "Push again…" }).click()
+  t.is(await page.evaluate(() => document.activeElement.textContent), "Cancel", "a question has the focus at the careful answer")
+  await inDialog(page, "Push again").click()
+  await t.said(page, /It is pushed again/)
+  await dead.getByText("None. What a group").waitFor()
+  t.is((await t.queen("GET", "/resources/queues/shop.orders?limit=1")).totals.total, 16, "it is pushed again, and no dead letter any more")
+
+  // messages are looked at
+
+  const messages = within(page, "Messages")
+  await messages.locator("pre.text").nth(9).waitFor()
+  await messages.getByRole("button", { name: "Older" }).click()
+  await messages.locator("pre.text").nth(9).waitFor({ state: "detached" })
+  t.is(await messages.locator("pre.text").count(), 6, "in pages")
+  await within(page, "Partitions").getByRole("button", { name: "p-1" }).click()
+  await messages.getByText("in p-0").first().waitFor({ state: "detached" })
+  t.is(await messages.locator("pre.text").count(), 7, "of one partition")
+  await messages.getByLabel("Status").selectOption("completed")
+  await messages.getByText("Nothing of that kind is here.").waitFor()
+
+  // the group goes elsewhere
+
+  const seek = async (to, more) => {
+    await row("billing").getByRole("button", { name: "Seek…" }).click()
+    await dialog(page).getByLabel("Go on").selectOption(to)
+    await more?.()
+    await inDialog(page, "Seek group").click()
+  }
+  const lag = (n) => t.until(page, row("billing").getByRole("cell", { name: n, exact: true }))
+  await seek("end")
+  await t.said(page, /billing goes on elsewhere in 3 partitions/)
+  await lag("0")
+  t.ok(true, "to the end")
+  await seek("start")
+  await lag("16")
+  t.ok(true, "to the beginning")
+  await seek("end")
+  await lag("0")
+  await seek("time", async () => {
+    await inDialog(page, "Seek group").click()
+    await dialog(page).getByText("Choose a date and a time.").waitFor()
+    await dialog(page).getByLabel("Time").fill("2001-02-03T04:05:06")
+  })
+  await lag("16")
+  t.ok(true, "to a time")
+
+  // options: all but the changed ones stay, also those that the form has not
+
+  await t.queen("POST", "/configure", { queue: "shop.orders", namespace: "shop", task: "orders", options: { leaseTime: 60, priority: 7 } })
+  await page.getByRole("button", { name: "Change options" }).click()
+  await dialog(page).getByLabel("Retries").fill("x")
+  await inDialog(page, "Save").click()
+  await dialog(page).getByText("Write a whole number.").waitFor()
+  await dialog(page).getByLabel("Retries").fill("1")
+  await dialog(page).getByLabel("Task").fill("bill")
+  await dialog(page).getByLabel("Keep what failed too often").uncheck()
+  await inDialog(page, "Save").click()
+  await t.said(page, /The options of shop.orders are saved/)
+  await within(page, "Options").getByText("is dropped").waitFor()
+  const { options, ...log } = await t.queen("GET", "/resources/queues/shop.orders?limit=1")
+  t.is([options.leaseTime, options.retryLimit, options.priority, options.deadLetterQueue, options.dlqAfterMaxRetries, log.namespace, log.task],
+    [60, 1, 7, false, false, "shop", "bill"], "what others changed meanwhile stays")
+  await page.getByRole("button", { name: "Change options" }).click()
+  await dialog(page).getByLabel("Keep what failed too often").check()
+  await inDialog(page, "Save").click()
+  await within(page, "Options").getByText("becomes a dead letter").waitFor()
+
+  // dead letters are deleted, purged
+
+  for (let i = 0; i < 3; i++) await consume(t, "shop.orders", "audit", "dlq")
+  await dead.getByRole("button", { name: "Refresh" }).click()
+  await dead.getByText("3 dead letters").waitFor()
+  await dead.getByRole("button", { name: "Delete…" }).first().click()
+  await inDialog(page, "Delete dead letter").click()
+  await dead.getByText("2 dead letters").waitFor()
+  await dead.getByRole("button", { name: "Purge…" }).click()
+  t.ok(await inDialog(page, "Purge dead letters").isDisabled(), "no purge without the name")
+  await dialog(page).getByLabel("Type shop.orders to confirm").fill("shop.orders")
+  await inDialog(page, "Purge dead letters").click()
+  await t.said(page, /2 dead letters deleted/)
+  await dead.getByText("None. What a group").waitFor()
+
+  // maintenance
+
+  await t.queen("POST", "/system/maintenance/pop", { enabled: true })
+  await page.reload()
+  await page.getByText("Pops are switched off").waitFor()
+  await page.getByRole("button", { name: "Switch pops on" }).click()
+  await page.getByText("Pops are switched off").waitFor({ state: "detached" })
+  t.is((await t.queen("GET", "/system/maintenance")).popMaintenanceMode, false, "what is switched off is told, and switched on")
+
+  // the end
+
+  await row("audit").getByRole("button", { name: "Delete…" }).click()
+  await dialog(page).getByLabel("Type audit to confirm").fill("audit")
+  await inDialog(page, "Delete group").click()
+  await t.until(page, row("billing"))
+  await row("audit").waitFor({ state: "detached" })
+  t.ok(true, "a group is deleted")
+  await page.getByRole("group", { name: "Actions" }).getByRole("button", { name: "Delete…" }).click()
+  await dialog(page).getByLabel("Type shop.orders to confirm").fill("shop.orders")
+  await inDialog(page, "Delete log").click()
+  await t.said(page, /The log shop.orders is deleted/)
+  await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
+  t.is(await t.queen("DELETE", "/resources/queues/shop.orders").then(({ existed }) => existed), false, "the log is deleted")
+
+  // who may little
+
+  await page.getByRole("button", { name: "Log out" }).click()
+  await t.login(page, { as: process.env.READER })
+  await page.getByText("lacks the permission queen.read.groups").waitFor()
+  await page.getByRole("button", { name: "Create log" }).click()
+  await dialog(page).getByLabel("Name", { exact: true }).fill("mine")
+  await inDialog(page, "Create log").click()
+  await dialog(page).getByText("The credential lacks the permission queen.use.configure here.").waitFor()
+  t.ok(true, "a permission that is lacking is named")
+}
+
+// Names and payloads that want to be something else; by the keyboard; and how it looks.
+
+const NAMES = ["a/b %2F?#", "<img src=x onerror=\"window.hacked = 1\">\u202e", "__proto__"]
+const PAYLOADS = ['"<script>window.hacked = 1</script>\\u202e"', '{"id":12345678901234567890,"data":{"data":[1.50]},"\\"":"}, {"}', `"${"x".repeat(3000)}"`]
+
+export async function logsReadable(t) {
+  for (const queue of NAMES) {
+    for (const payload of PAYLOADS) {
+      const item = JSON.stringify({ queue, partition: `${queue} partition`, producerSub: "x" })
+      await t.queen("POST", "/push", `{"items":[${item.slice(0, -1)},"payload":${payload}}]}`)
+    }
+    await consume(t, queue, queue, "dlq", { error: `${queue} ${"e".repeat(400)}` })
+  }
+
+  const views = [
+    ["light", { colorScheme: "light" }], ["dark", { colorScheme: "dark" }],
+    ["phone", { colorScheme: "dark", viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
+  ]
+  for (const [i, [view, options]] of views.entries()) {
+    const page = await t.open(options)
+    const check = async (what) => {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+      t.ok(wide <= page.viewportSize().width, `${view}: ${what} is as wide as the page`, wide)
+      await t.shot(page, `${view}-${what}`)
+      await t.axe(page, `${view}, ${what}`)
+    }
+    const shown = NAMES[i].replace("\u202e", "\\u202e")
+
+    await t.visit(page, "#/logs")
+    await t.login(page, { project: "logs" })
+    const link = page.getByRole("link", { name: shown, exact: true })
+    await link.waitFor()
+    await check("logs")
+    await link.press("Enter")
+    await page.getByRole("heading", { level: 1, name: shown }).waitFor()
+    await page.locator("pre.text").nth(3).waitFor()
+    const group = within(page, "Consumer groups").getByRole("row", { name: shown })
+    await group.getByRole("button", { name: "Seek…" }).waitFor()
+    t.is((await within(page, "Messages").locator("pre.text").allTextContents()).slice(1), [PAYLOADS[1], PAYLOADS[0]], `${view}: payloads are as they were pushed`)
+    t.is(await page.locator("main img, main script, main b").count(), 0, `${view}: names and errors are text`)
+    await check("log")
+
+    // what is drawn anew leaves the focus where it is
+
+    const seek = group.getByRole("button", { name: "Seek…" })
+    await seek.focus()
+    await t.queen("POST", "/push", { items: [{ queue: NAMES[i], partition: "more", payload: i }] })
+    await t.until(page, group.locator("td", { hasText: /^3$/ }))
+    t.ok(await seek.evaluate((node) => node === document.activeElement), `${view}: the focus stays`)
+    await page.keyboard.press("Enter")
+    await dialog(page).waitFor()
+    await page.keyboard.press("Escape")
+    t.ok(await seek.evaluate((node) => node === document.activeElement), `${view}: and comes back`)
+
+    for (const [where, name, what] of [
+      [group, "Seek…", "seek"], [group, "Leases", "leases"], [group, "Delete…", "forget"], [page, "Push a message", "push"],
+      [page, "Change options", "options"], [page, "Purge…", "purge"], [page, "Push again…", "again"],
+    ]) {
+      await where.getByRole("button", { name }).first().click()
+      await dialog(page).waitFor()
+      if (name === "Leases") await dialog(page).locator("tbody tr").waitFor()
+      if (view === "phone" || name === "Leases") await check(what)
+      await page.keyboard.press("Escape")
+      await dialog(page).waitFor({ state: "detached" })
+    }
+    t.is(await page.evaluate(() => window.hacked), undefined, `${view}: nothing ran`)
+  }
+}
