@@ -49,7 +49,7 @@ function logsPage() {
 
   show("Logs",
     h("div", { class: "head" }, h("div", {}, h("h1", { tabindex: "-1" }, "Logs"),
-      h("p", { class: "under" }, "The queues of the Queen API: of the project that the server has for it."))),
+      h("p", { class: "under" }, "The queues of the Queen API, of the one project that this server has for it, whichever you have logged in to."))),
     h("div", { class: "tools" }, search.node, button("Refresh", () => showLogs(list)),
       h("span", { class: "end row" }, button("Push a message", () => pushMessage({ again: () => watchAgain(list) }), "first"),
         button("Create log", () => createLog()))), maintenance(), list)

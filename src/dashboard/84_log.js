@@ -92,7 +92,7 @@ const short = (group) => {
 // the three groups that are furthest behind have a line
 
 function logCharts(samples, groups) {
-  const worst = [...groups].sort((a, b) => b.totalLag - a.totalLag).slice(0, 3)
+  const worst = byLag(groups).slice(0, 3)
   const rateOf = (kind, text, name) => [kind, text, rates(samples, name), rate(recent(samples, name))]
   const kinds = ["in", "out", "third"]
   return [

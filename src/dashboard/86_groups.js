@@ -2,6 +2,7 @@
 // The consumer groups of a log.
 
 const GROUP_PAGES = 5
+const GROUP_ROWS = 50
 
 // The API lists the groups of all logs: a log's own are looked for in the first pages.
 
@@ -23,9 +24,11 @@ async function groupsOf(name) {
   }
 }
 
+const byLag = (groups) => [...groups].sort((a, b) => b.totalLag - a.totalLag)
+
 function groupsCard(page) {
   const box = h("div", { "aria-busy": "true" })
-  const about = h("p", { class: "muted small" })
+  const about = h("p", { class: "muted small about" })
   let samples = []
   let drawn = null
 
@@ -49,8 +52,10 @@ function groupsCard(page) {
 
   function show({ groups, more, refused }, from) {
     samples = from
-    table.show(groups)
-    about.textContent = more ? `There are more groups than the first ${count(GROUPS * GROUP_PAGES)} of the project, of which these are.` : ""
+    const worst = groups.length > GROUP_ROWS ? new Set(byLag(groups).slice(0, GROUP_ROWS)) : null
+    table.show(worst ? groups.filter((group) => worst.has(group)) : groups)
+    about.textContent = [worst && `${count(GROUP_ROWS)} of ${count(groups.length)} groups, those that are furthest behind.`,
+      more && `Only the first ${count(GROUPS * GROUP_PAGES)} groups of all logs were looked at.`].filter(Boolean).join(" ")
     const frame = groups.length ? "table" : refused ? inWords(refused) : "none"
     if (frame === drawn) return
     drawn = frame
@@ -109,8 +114,8 @@ function seekGroup(page, group) {
 
   confirmIn({
     title: `Seek ${shownGroup(group)}?`, action: "Seek group", kind: "first",
-    inside: [h("p", {}, "Its place in every partition of this log changes. What lies behind it then is not delivered, what lies before it is, "
-                        + "also what it has consumed before. Its leases are over."), to.node, time.node],
+    inside: [h("p", {}, "Its place in every partition of this log changes. What it skips is not delivered to it, what it goes back over comes again. "
+                        + "Its leases are over: who works on something cannot acknowledge it any more."), to.node, time.node],
     async submit() {
       const moments = { start: () => ({ timestamp: "1970-01-01T00:00:00Z" }), end: () => ({ toEnd: true }), time: () => ({ timestamp: chosenTime(time) }) }
       const { partitionsUpdated: n } = await queen("POST", `${groupAt(group)}/queues/${inPath(page.name)}/seek`, "queen.use.seek",

@@ -174,6 +174,44 @@ export async function logs(t) {
   await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
   t.is(await t.queen("DELETE", "/resources/queues/shop.orders").then(({ existed }) => existed), false, "the log is deleted")
 
+  // many of them
+
+  const names = Array.from({ length: 30 }, (_, i) => `page-${String(i).padStart(2, "0")}`)
+  await t.queen("POST", "/push", { items: ["page-", ...names].map((queue) => ({ queue, payload: 1 })) })
+  await page.getByLabel("Names that begin with").fill("page-")
+  await page.getByRole("link", { name: "page-24" }).waitFor()
+  t.is(await page.getByRole("link", { name: /^page-/ }).count(), 26, "a page of the list, with what is called so")
+  await page.getByRole("button", { name: "Next" }).click()
+  await page.getByRole("link", { name: "page-29" }).waitFor()
+  t.is(await page.getByRole("link", { name: /^page-/ }).count(), 5, "the next page")
+  await page.getByLabel("Names that begin with").fill("page-07")
+  await page.getByRole("link", { name: "page-29" }).waitFor({ state: "detached" })
+  t.is(await page.getByRole("link", { name: /^page-/ }).allTextContents(), ["page-07"], "one of them")
+  await page.getByLabel("Names that begin with").fill("nothing")
+  await page.getByText("No name begins with “nothing”.").waitFor()
+  await Promise.all(names.flatMap((name) => [1, 2, 3, 4].map((i) => t.queen("GET", `/pop/queue/page-00?autoAck=true&consumerGroup=${name}.${i}`))))
+  await t.visit(page, "#/logs/page-00")
+  await page.getByText("50 of 120 groups, those that are furthest behind.").waitFor()
+  t.is(await within(page, "Consumer groups").locator("tbody tr").count(), 50, "of many groups some are shown")
+  await t.visit(page, "#/logs")
+  await page.getByText("The lag is of the first 100 consumer groups").waitFor()
+
+  // a page that cannot be shown at first
+
+  await page.route(/resources\/queues\/page-01/, (route) => route.fulfill({ status: 200, contentType: "application/json", body: "{}" }))
+  await t.visit(page, "#/logs/page-01")
+  await page.getByText("is none of the Queen API: is it served at /api/v1/ ?").waitFor()
+  await page.unrouteAll()
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByRole("heading", { level: 1, name: "page-01" }).waitFor()
+  await t.visit(page, "#/logs/no-such")
+  await page.getByText("Queue not found").waitFor()
+  t.ok(true, "a log that there is not")
+  await t.visit(page, "#/logs/..")
+  await page.getByText("A browser cannot ask for something of this name").waitFor()
+  await t.visit(page, "#/logs")
+  await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
+
   // who may little
 
   await page.getByRole("button", { name: "Log out" }).click()
