@@ -91,7 +91,7 @@ function showLeases(page, group) {
         putNumber(consumed, partition.totalConsumed)
         last.replaceChildren(moment(partition.lastConsumedAt))
         lease.replaceChildren(partition.leaseActive
-          ? h("span", { class: "badge ok", title: partition.workerId }, "leased") : h("span", { class: "muted small" }, "none"))
+          ? h("span", { class: "badge ok", title: partition.workerId }, "leased") : h("span", { class: "muted small" }, "no lease"))
       },
     })
     table.show(most)
@@ -104,8 +104,8 @@ function showLeases(page, group) {
 
 function seekGroup(page, group) {
   const to = field("to", "Go on", {
-    value: "end", options: [["start", "at the beginning: with the oldest message that there is"], ["end", "at the end: with the next message"],
-                            ["time", "at a time: with the first message of then or later"]],
+    value: "end", options: [["start", "at the beginning, with the oldest"], ["end", "at the end, with the next one"],
+                            ["time", "at a time, with the first one since"]],
   })
   const time = field("timestamp", "Time", { type: "datetime-local", step: "1", hint: "As the clock of this browser." })
   const turn = () => { time.node.hidden = to.input.value !== "time" }

@@ -65,7 +65,8 @@ function logMessages(page) {
     const query = new URLSearchParams({ queue: page.name, from: "1970-01-01T00:00:00Z", limit: limit.value, offset: pages.offset,
                                         ...(status.value && { status: status.value }), ...(partition.value && { partition: partition.value }) })
     const { messages } = await queen("GET", `/messages?${query}`, "queen.read.messages", { has: "messages", read: withPayloads })
-    pages.show(Number(limit.value), status.value ? pages.offset < 1000 : messages.length === Number(limit.value))
+    const size = Number(limit.value)                 // of which a status chooses
+    pages.show(size, pages.offset + size < page.log.totals.total && (status.value || messages.length === size))
     if (messages.length) {
       return [h("p", { class: "muted small" }, "The newest first, as of ", moment(new Date().toISOString())), h("ol", {}, messages.map(logMessage)), pages.line]
     }
