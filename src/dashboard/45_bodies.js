@@ -26,8 +26,6 @@ const visibleString = (text) => text.replace(HIDDEN, escaped)
 
 const whole = (text) => !/\p{Cs}/u.test(text)
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g
-
 // Indented for reading, token by token: a number keeps its digits and a string its
 // escapes. null: it is no object or list.
 
@@ -38,7 +36,7 @@ function pretty(text) {
   } catch {
     return null
   }
-  const tokens = text.match(TOKENS)
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g)
   let depth = 0
   const out = []
   const newLine = () => out.push("\n", "  ".repeat(Math.min(depth, 40)))

@@ -57,6 +57,7 @@ function logsPage() {
 }
 
 function showLogs(list) {
+  const mine = ++newest
   let drawn = null
   let lags
   const table = liveTable({
@@ -78,6 +79,7 @@ function showLogs(list) {
   watch(list, async () => {
     const page = await someLogs()
     lags = await logLags()
+    if (mine !== newest) return
     list.removeAttribute("aria-busy")
     table.show(page.logs)
     const frame = JSON.stringify([page.logs.length > 0, page.next, lags.told])
@@ -86,7 +88,7 @@ function showLogs(list) {
     list.replaceChildren(page.logs.length ? h("div", { class: "card table" }, table.node) : noLogs(page),
       ...(lags.told ? [h("p", { class: "muted small totals" }, lags.told)] : []), ...logPager(page, list))
   }, (error) => {
-    if (error.passing && drawn !== null) return
+    if (mine !== newest || (error.passing && drawn !== null)) return
     drawn = null
     list.removeAttribute("aria-busy")
     list.replaceChildren(...logsRefused(error, list))
@@ -102,7 +104,8 @@ async function someLogs() {
   const logs = after === "" && prefix ? await theLog(prefix) : []
   after ||= prefix
   for (let i = 0; ; i++) {
-    const page = await queen("GET", `/resources/queues?${new URLSearchParams({ limit: LOGS, after })}`, "queen.read.queues", { has: "queues" })
+    const query = new URLSearchParams({ limit: LOGS, after })
+    const page = await queen("GET", `/resources/queues?${query}`, "queen.read.queues", { has: "queues" })
     const right = page.queues.filter((log) => log.name.startsWith(prefix))
     logs.push(...right)
     const next = right.length === page.queues.length && (!prefix || page.next?.startsWith(prefix)) ? page.next : null
@@ -113,7 +116,7 @@ async function someLogs() {
 
 async function theLog(name) {
   try {
-    const { totals, ...log } = await queen("GET", `${logAt(name)}?limit=1`, "queen.read.queues", { has: "totals" })
+    const { totals, ...log } = await oneLog(name)
     return [{ ...log, partitions: totals.partitions, messages: totals }]
   } catch (error) {
     if (error.status === 404 || error.status === 403 || error.code === "invalid_argument") return []
@@ -131,7 +134,8 @@ async function logLags() {
       if (!(behind.get(group.queueName)?.totalLag >= group.totalLag)) behind.set(group.queueName, group)
     }
     const complete = groups.length < GROUPS
-    return { behind, complete, told: complete ? "" : `The lag is of the first ${GROUPS} consumer groups of the project; each log's page has all of its own.` }
+    const first = `The lag is of the first ${GROUPS} consumer groups of the project; each log's page has all of its own.`
+    return { behind, complete, told: complete ? "" : first }
   } catch (error) {
     if (error.code !== "permission_denied") throw error
     return { behind, complete: false, told: inWords(error) }
@@ -180,7 +184,8 @@ function logsRefused(error, list) {
 function maintenance() {
   const box = h("div", { class: "stack notices" })
   const switches = [
-    ["popMaintenanceMode", "/system/maintenance/pop", "Pops are switched off: consumers of this project are told that there is nothing, in all logs.", "Switch pops on"],
+    ["popMaintenanceMode", "/system/maintenance/pop",
+     "Pops are switched off: consumers of this project are told that there is nothing, in all logs.", "Switch pops on"],
     ["maintenanceMode", "/system/maintenance", "Maintenance is on: clients that ask are told so. Pushes are stored as ever.", "End maintenance"],
   ]
   const look = async () => {

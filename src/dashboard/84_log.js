@@ -63,7 +63,8 @@ async function logPage(name) {
   })
 }
 
-const oneLog = (name) => queen("GET", `${logAt(name)}?limit=1`, "queen.read.queues", { has: "totals" })
+const oneLog = (name, partitions = 1) =>
+  queen("GET", `${logAt(name)}?limit=${partitions}`, "queen.read.queues", { has: "totals" })
 
 // as of a queue; what a group has passed grows as it consumes
 
@@ -107,7 +108,8 @@ function deleteLog({ name, log }) {
   const shown = visibleString(name)
   confirmByName({
     title: `Delete ${shown}?`, name: shown, action: "Delete log",
-    warning: `Its messages, ${count(log.totals.total)} at the last look, its consumer groups and its dead letters are deleted with it. There is no way back.`,
+    warning: `Its messages, ${count(log.totals.total)} at the last look, its consumer groups and its dead letters are deleted with it. `
+             + "There is no way back.",
     async submit() {
       await queen("DELETE", logAt(name), "queen.admin.deleteQueue")
       past.delete(log.id)
@@ -136,10 +138,11 @@ function partitionsCard(page, messages) {
   })
 
   const load = loader(list, async () => {
-    const { partitions, totals } = await queen("GET", `${logAt(page.name)}?limit=${limit.value}`, "queen.read.queues", { has: "partitions" })
+    const { partitions, totals } = await oneLog(page.name, limit.value)
     const most = partitions.sort((a, b) => b.stats.pending - a.stats.pending || b.stats.total - a.stats.total).slice(0, 25)
     table.show(most)
-    return [table.node, h("p", { class: "muted small" }, `${count(most.length)} of ${plural(totals.partitions, "partition")}, those with most pending first.`)]
+    return [table.node, h("p", { class: "muted small" },
+      `${count(most.length)} of ${plural(totals.partitions, "partition")}, those with most pending first.`)]
   })
   return { load, node: card("Partitions", { head: [limit, button("Refresh", load, "plain")], class: "table" }, list) }
 }

@@ -6,7 +6,7 @@ const OPTIONS = [
   ["leaseTime", "Lease", "seconds", "300", "How long a consumer has for what it popped. 0 is 60."],
   ["retryLimit", "Retries", null, "3", "How often what failed comes again."],
   ["delayedProcessing", "Delay", "seconds", "0", "How long a new message is not delivered."],
-  ["windowBuffer", "Window", "seconds", "0", "A partition is delivered when its newest message is that old, its oldest one is, or 100 are there. 0: at once."],
+  ["windowBuffer", "Window", "seconds", "0", "A partition is delivered when its newest message is that old, or 100 are there. 0: at once."],
   ["dedupWindowSeconds", "Deduplication window", "seconds", "3600", "For how long a transaction id is known. 0: not at all."],
   ["maxWaitTimeSeconds", "Longest wait", "seconds", "0", "Messages of this age leave, whatever else is said here. 0: never."],
   ["retentionSeconds", "Retention", "seconds", "0", "Messages of this age leave, consumed or not. 0: never."],

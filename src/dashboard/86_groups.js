@@ -117,9 +117,9 @@ function seekGroup(page, group) {
     inside: [h("p", {}, "Its place in every partition of this log changes. What it skips is not delivered to it, what it goes back over comes again. "
                         + "Its leases are over: who works on something cannot acknowledge it any more."), to.node, time.node],
     async submit() {
-      const moments = { start: () => ({ timestamp: "1970-01-01T00:00:00Z" }), end: () => ({ toEnd: true }), time: () => ({ timestamp: chosenTime(time) }) }
-      const { partitionsUpdated: n } = await queen("POST", `${groupAt(group)}/queues/${inPath(page.name)}/seek`, "queen.use.seek",
-        { body: moments[to.input.value]() })
+      const body = to.input.value === "end" ? { toEnd: true }
+        : { timestamp: to.input.value === "start" ? "1970-01-01T00:00:00Z" : chosenTime(time) }
+      const { partitionsUpdated: n } = await queen("POST", `${groupAt(group)}/queues/${inPath(page.name)}/seek`, "queen.use.seek", { body })
       say(`${shownGroup(group)} goes on elsewhere in ${plural(n, "partition")}.`)
       page.again()
     },

@@ -2,23 +2,30 @@
 // The messages of a log, looked at, and its dead letters. Payloads keep their text.
 
 // The texts of what is called name in the objects of an answer's list: numbers lose
-// digits once they are parsed.
+// digits once they are parsed. It is JSON, and may be too long for a pattern.
 
 function memberTexts(text, name) {
+  const wanted = JSON.stringify(name)
   const found = []
   let depth = 0
   let key = null
   let from = -1
-  for (const { 0: token, index } of text.matchAll(TOKENS)) {
-    if (depth === 3 && (token === "," || token === "}")) {
-      if (from >= 0) found.push(text.slice(from, index).trim())
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (c === '"') {
+      const start = i++
+      while (text[i] !== '"') i += text[i] === "\\" ? 2 : 1
+      if (depth === 3 && from < 0) key = text.slice(start, i + 1)
+    } else if (c === "{" || c === "[") {
+      depth++
+    } else if (depth === 3 && c === ":" && from < 0 && key === wanted) {
+      from = i + 1
+    } else if (depth === 3 && (c === "," || c === "}") && from >= 0) {
+      found.push(text.slice(from, i))
       from = -1
-    } else if (depth === 3 && from < 0) {
-      if (token === ":" && key === name) from = index + 1
-      else if (token.startsWith('"')) key = JSON.parse(token)
+      key = null
     }
-    if (token === "{" || token === "[") depth++
-    if (token === "}" || token === "]") depth--
+    if (c === "}" || c === "]") depth--
   }
   return found
 }
@@ -29,6 +36,8 @@ function withPayloads(text) {
   answer.messages?.forEach((message, i) => { message.text = texts[i] })
   return answer
 }
+
+const lookAt = (path, query, needs) => queen("GET", `${path}?${query}`, needs, { has: "messages", read: withPayloads })
 
 const paged = (limit) => h("select", { "aria-label": "How many" }, limit.map((n) => h("option", { value: n }, `${n} at most`)))
 
@@ -62,15 +71,19 @@ function logMessages(page) {
   for (const input of [limit, status, partition]) input.addEventListener("change", anew)
 
   const load = loader(list, async () => {
-    const query = new URLSearchParams({ queue: page.name, from: "1970-01-01T00:00:00Z", limit: limit.value, offset: pages.offset,
-                                        ...(status.value && { status: status.value }), ...(partition.value && { partition: partition.value }) })
-    const { messages } = await queen("GET", `/messages?${query}`, "queen.read.messages", { has: "messages", read: withPayloads })
+    const query = new URLSearchParams({
+      queue: page.name, from: "1970-01-01T00:00:00Z", limit: limit.value, offset: pages.offset,
+      ...(status.value && { status: status.value }), ...(partition.value && { partition: partition.value }),
+    })
+    const { messages } = await lookAt("/messages", query, "queen.read.messages")
     const size = Number(limit.value)                 // of which a status chooses
     pages.show(size, pages.offset + size < page.log.totals.total && (status.value || messages.length === size))
     if (messages.length) {
-      return [h("p", { class: "muted small" }, "The newest first, as of ", moment(new Date().toISOString())), h("ol", {}, messages.map(logMessage)), pages.line]
+      const asOf = h("p", { class: "muted small" }, "The newest first, as of ", moment(new Date().toISOString()))
+      return [asOf, h("ol", {}, messages.map(logMessage)), pages.line]
     }
-    return [h("div", { class: "empty" }, h("p", {}, "Nothing of that kind is here."), button("Push a test message", () => pushMessage(page))), pages.line]
+    return [h("div", { class: "empty" }, h("p", {}, "Nothing of that kind is here."),
+      button("Push a test message", () => pushMessage(page))), pages.line]
   })
   const pages = turner(load)
 
@@ -81,7 +94,8 @@ function logMessages(page) {
       anew()
       partition.focus()
     },
-    node: card("Messages", { head: [status, limit, button("Refresh", load, "plain")] }, h("div", { class: "tools" }, h("div", { class: "search" }, partition)), list),
+    node: card("Messages", { head: [status, limit, button("Refresh", load, "plain")] },
+      h("div", { class: "tools" }, h("div", { class: "search" }, partition)), list),
   }
 }
 
@@ -106,16 +120,18 @@ function deadLetters(page) {
   const purge = button("Purge…", () => purgeDead(page), "danger plain")
   const load = loader(list, async () => {
     const query = new URLSearchParams({ queue: page.name, limit: DEAD, offset: pages.offset })
-    const { messages, total } = await queen("GET", `/dlq?${query}`, "queen.read.deadLetters", { has: "messages", read: withPayloads })
+    const { messages, total } = await lookAt("/dlq", query, "queen.read.deadLetters")
     if (messages.length === 0 && pages.offset > 0) {        // the last ones of the last page are gone
       pages.offset = 0
       return load()
     }
     purge.hidden = total === 0
     pages.show(DEAD, pages.offset + messages.length < total)
-    return messages.length
-      ? [h("p", { class: "muted small" }, `${plural(total, "dead letter")}, the newest first`), h("ol", {}, messages.map((m) => deadLetter(page, m))), pages.line]
-      : [h("div", { class: "empty" }, h("p", {}, "None. What a group fails too often comes here, and stays until somebody takes it away."))]
+    if (messages.length === 0) {
+      return [h("div", { class: "empty" }, h("p", {}, "None. What a group fails too often comes here, and stays until somebody takes it away."))]
+    }
+    return [h("p", { class: "muted small" }, `${plural(total, "dead letter")}, the newest first`),
+      h("ol", {}, messages.map((m) => deadLetter(page, m))), pages.line]
   })
   const pages = turner(load)
   purge.hidden = true
@@ -124,11 +140,13 @@ function deadLetters(page) {
 
 function deadLetter(page, m) {
   return h("li", { class: "message" },
-    h("header", {}, h("code", {}, named(m.transactionId)), h("span", {}, "in ", named(m.partition)), h("span", {}, "of ", groupName(m.consumerGroup)),
+    h("header", {}, h("code", {}, named(m.transactionId)), h("span", {}, "in ", named(m.partition)),
+      h("span", {}, "of ", groupName(m.consumerGroup)),
       h("span", {}, "failed ", moment(m.failedAt)), h("span", {}, m.retryCount ? plural(m.retryCount, "retry", "retries") : "not tried again")),
     h("p", { class: "note bad again" }, m.errorMessage ? visibleText(m.errorMessage) : "No error was told."),
     body(m.text),
-    h("div", { class: "row" }, button("Push again…", () => pushAgain(page, m), "plain"), button("Delete…", () => deleteDead(page, m), "danger plain")))
+    h("div", { class: "row" }, button("Push again…", () => pushAgain(page, m), "plain"),
+      button("Delete…", () => deleteDead(page, m), "danger plain")))
 }
 
 const messageAt = (m) => `/messages/${inPath(m.partitionId)}/${inPath(m.transactionId)}`

@@ -227,11 +227,12 @@ export async function logs(t) {
 // Names and payloads that want to be something else; by the keyboard; and how it looks.
 
 const NAMES = ["a/b %2F?#", "<img src=x onerror=\"window.hacked = 1\">\u202e", "__proto__"]
-const PAYLOADS = ['"<script>window.hacked = 1</script>\\u202e"', '{"id":12345678901234567890,"data":{"data":[1.50]},"\\"":"}, {"}', `"${"x".repeat(3000)}"`]
+const PAYLOADS = ['"<script>window.hacked = 1</script>\\u202e"', '{"id":12345678901234567890,"data":{"data":[1.50]},"\\"":"}, {"}']
+const LARGE = [1 << 20, 3000, 3000]
 
 export async function logsReadable(t) {
-  for (const queue of NAMES) {
-    for (const payload of PAYLOADS) {
+  for (const [i, queue] of NAMES.entries()) {
+    for (const payload of [...PAYLOADS, `"${"x".repeat(LARGE[i])}"`]) {
       const item = JSON.stringify({ queue, partition: `${queue} partition`, producerSub: "x" })
       await t.queen("POST", "/push", `{"items":[${item.slice(0, -1)},"payload":${payload}}]}`)
     }
@@ -262,7 +263,9 @@ export async function logsReadable(t) {
     await page.locator("pre.text").nth(3).waitFor()
     const group = within(page, "Consumer groups").getByRole("row", { name: shown })
     await group.getByRole("button", { name: "Seek…" }).waitFor()
-    t.is((await within(page, "Messages").locator("pre.text").allTextContents()).slice(1), [PAYLOADS[1], PAYLOADS[0]], `${view}: payloads are as they were pushed`)
+    t.is((await within(page, "Messages").locator("pre.text").allTextContents()).slice(1), [PAYLOADS[1], PAYLOADS[0]],
+      `${view}: payloads are as they were pushed`)
+    t.ok(await within(page, "Messages").getByRole("button", { name: /^Show all (1 MiB|2.9 KiB)$/ }).isVisible(), `${view}: also large ones`)
     t.is(await page.locator("main img, main script, main b").count(), 0, `${view}: names and errors are text`)
     await check("log")
 
