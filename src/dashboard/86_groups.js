@@ -44,7 +44,7 @@ function groupsCard(page) {
       putNumber(partitions, group.partitionsWithLag, plural(group.partitionsWithLag, "partition"))
       rateCell.textContent = samples.length ? rate(recent(samples, `of ${group.name}`)) : "–"
       if (!acts.firstChild) {
-        acts.append(button("Leases", () => showLeases(page, group.name), "plain"), button("Seek…", () => seekGroup(page, group.name), "plain"),
+        acts.append(button("Partitions", () => showPartitions(page, group.name), "plain"), button("Seek…", () => seekGroup(page, group.name), "plain"),
           button("Delete…", () => deleteGroup(page, group.name), "danger plain"))
       }
     },
@@ -72,15 +72,16 @@ const shownGroup = (group) => visibleString(group)
 
 // A dialog with each partition that the group has: one call, when it is asked for.
 
-const LEASES = 100
+const PARTITIONS = 100
 
-function showLeases(page, group) {
+function showPartitions(page, group) {
   const list = h("div", {})
   const load = loader(list, async () => {
     const logs = await queen("GET", groupAt(group), "queen.read.groups")
     const all = Object.hasOwn(logs ?? {}, page.name) ? logs[page.name].partitions : []
     if (all.length === 0) return [h("p", { class: "muted" }, "The group has popped no partition of this log.")]
-    const most = all.sort((a, b) => b.leaseActive - a.leaseActive || b.offsetLag - a.offsetLag).slice(0, LEASES)
+    const most = all.sort((a, b) => b.offsetLag - a.offsetLag || b.leaseActive - a.leaseActive).slice(0, PARTITIONS)
+    const leased = all.filter((partition) => partition.leaseActive).length
     const table = liveTable({
       caption: "Partitions of the group, with their leases",
       columns: [["Partition"], ["Lag", "n"], ["Consumed", "n"], ["Last", "n"], ["Lease", "who"]],
@@ -96,9 +97,9 @@ function showLeases(page, group) {
     })
     table.show(most)
     return [table.node, h("p", { class: "muted small" },
-      `${count(most.length)} of ${plural(all.length, "partition")} that it has popped, those with a lease first.`)]
+      `${count(most.length)} of ${plural(all.length, "partition")} that it has popped, those furthest behind first. ${count(leased)} leased.`)]
   })
-  askIn({ title: `Leases of ${shownGroup(group)}`, inside: list, cancel: "Close" })
+  askIn({ title: `Partitions of ${shownGroup(group)}`, inside: list, cancel: "Close" })
   load()
 }
 

@@ -77,7 +77,7 @@ function logMessages(page) {
     })
     const { messages } = await lookAt("/messages", query, "queen.read.messages")
     const size = Number(limit.value)                 // of which a status chooses
-    pages.show(size, pages.offset + size < page.log.totals.total && (status.value || messages.length === size))
+    pages.show(size, status.value ? pages.offset + size < page.log.totals.total : messages.length === size)
     if (messages.length) {
       const asOf = h("p", { class: "muted small" }, "The newest first, as of ", moment(new Date().toISOString()))
       return [asOf, h("ol", {}, messages.map(logMessage)), pages.line]
