@@ -223,7 +223,17 @@ export async function logs(t) {
   await dialog(page).getByLabel("Name", { exact: true }).fill("mine")
   await inDialog(page, "Create log").click()
   await dialog(page).getByText("The credential lacks the permission queen.use.configure here.").waitFor()
-  t.ok(true, "a permission that is lacking is named")
+  await page.keyboard.press("Escape")
+  await t.visit(page, "#/logs/page-01")
+  for (const needed of ["groups", "messages", "deadLetters"]) {
+    await page.getByText(`This key may not do that. The credential lacks the permission queen.read.${needed} here.`).waitFor()
+  }
+  await within(page, "Partitions").getByRole("button", { name: "Default" }).waitFor()
+  await page.getByRole("group", { name: "Actions" }).getByRole("button", { name: "Delete…" }).click()
+  await dialog(page).getByLabel("Type page-01 to confirm").fill("page-01")
+  await inDialog(page, "Delete log").click()
+  await dialog(page).getByText("The credential lacks the permission queen.admin.deleteQueue here.").waitFor()
+  t.ok(true, "each permission that is lacking is named where it belongs")
 }
 
 // Names and payloads that want to be something else; by the keyboard; and how it looks.
