@@ -154,7 +154,8 @@ const messageAt = (m) => `/messages/${inPath(m.partitionId)}/${inPath(m.transact
 function pushAgain(page, m) {
   confirmIn({
     title: "Push it again?", action: "Push again", kind: "first",
-    inside: h("p", {}, "It goes to the end of its partition, with another transaction id, and all groups get it. It is no dead letter any more."),
+    inside: h("p", {}, "It goes to the end of its partition, with another transaction id, and all groups get it. It leaves the dead letters; "
+                       + "where several groups have failed the same message, the newest of these does."),
     async submit() {
       const { newTransactionId } = await queen("POST", `${messageAt(m)}/retry`, "queen.use.retryMessage", { body: {} })
       say(`It is pushed again, as ${newTransactionId}.`)
