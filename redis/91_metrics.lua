@@ -192,6 +192,26 @@ do
     end)
 
 
+    -- sub_count: how many messages a subscription of Pub/Sub has.
+    -- Keys: root.  Arguments: name.  Reply: visible, inFlight, delayed,
+    -- oldestAgeSeconds (-1: no message), sent, acknowledged, expired, deadLettered,
+    -- dropped.  Errors: NOSUB.
+    -- Cost: as of a queue of metrics_queues.
+    L.register('sub_count', { 'allow-oom' }, function(root, args)
+        local f, p = L.find_sub(root, args[1])
+
+        if not f then
+            return L.nosub()
+        end
+
+        local out = {}
+
+        tell(out, p, L.now())
+
+        return { unpack(out, 3) }
+    end)
+
+
     -- metrics_forget: forgets what became of a project's messages, where it has
     -- nothing.
     -- Keys: root.  Reply: 1, or 0 where it has something.

@@ -52,7 +52,7 @@ my @calls = (
         map { [$method, @$_, $method eq 'get' ? () : {}] }
             ['topics', 'apple'], ['subscriptions', 'sub-1'], ['snapshots', 'snap']
     } qw/get put patch delete/),
-    [get => 'topics'], [get => 'subscriptions'], [get => 'snapshots'],
+    [get => 'topics'], [get => 'subscriptions'], [get => 'snapshots'], [counts => 'sub-1'],
     (map { [call => 'sub-1', $_, {}] }
         qw/detach seek modifyPushConfig pull acknowledge modifyAckDeadline/),
 );

@@ -55,7 +55,7 @@ subtest 'library' => sub {
         (map { ("topic_$_" => 'no-writes') } qw(get list subs snaps)),
         (map { ("sub_$_" => 'no-writes', "snap_$_" => 'no-writes') } qw(get list)),
         topic_delete => 'allow-oom', snap_delete => 'allow-oom',
-        (map { ("sub_$_" => 'allow-oom') } qw(delete detach pull ack modify)),
+        (map { ("sub_$_" => 'allow-oom') } qw(delete detach count pull ack modify)),
         log_pop => 'allow-oom', log_find => 'allow-oom',
         log_ack => 'allow-oom', log_extend => 'allow-oom',
         log_undo => 'allow-oom',

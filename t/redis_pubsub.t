@@ -116,7 +116,7 @@ subtest 'subscriptions' => sub {
             ['sub_modify', 'one', -1, 'q', 1, 1, '1-1'], ['sub_modify', 'one', 'x', 'q', 1, 1, '1-1'];
     is(shown(f(@$_)), 'QUEUES NOSUB', "none: $$_[0]")
         for ['sub_pull', 'none', 1, 0, 1], ['sub_ack', 'none', 'q', 1, 1, 'x'],
-            ['sub_modify', 'none', 0, 'q', 1, 1, 'x'], ['sub_detach', 'none'],
+            ['sub_modify', 'none', 0, 'q', 1, 1, 'x'], ['sub_detach', 'none'], ['sub_count', 'none'],
             ['sub_delete', 'none'];
 };
 

@@ -61,7 +61,7 @@ for my $o ('', 'o') {
         sound('all is well');
 
         my @replies = as($user, sub {
-            (change('s', url => 'https://y/', x => 'x'), f('sub_detach', 'p'), f('sub_list', '', 9),
+            (change('s', url => 'https://y/', x => 'x'), f('sub_detach', 'p'), f('sub_count', 's'), f('sub_list', '', 9),
              f('topic_update', 't', 1, '', ''), f('snap_update', 'n', 1, ''), f('snap_delete', 'n'),
              f('sub_delete', 's'), f('topic_delete', 't'));
         });

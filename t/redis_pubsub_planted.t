@@ -92,7 +92,7 @@ my %both = (
     'push fails' => sub { f('push_settle', $k{p}, 'w', 1, 1, '', 700, $q{p}, 1, '-x 0 m', 1, '', 1000, 1, claimed()) },
     look => sub {
         f(@$_) for ['topic_get', 't'], ['topic_list', '', 9], ['topic_subs', 't', '', 9],
-            ['topic_snaps', 't', '', 9], ['sub_get', 's'], ['sub_list', '', 9],
+            ['topic_snaps', 't', '', 9], ['sub_get', 's'], ['sub_count', 's'], ['sub_count', 'so'], ['sub_list', '', 9],
             ['snap_get', 'snap'], ['snap_list', '', 9];
     },
 );

@@ -4,6 +4,14 @@
 #include "ngx_queues_api_pubsub_sub.h"
 
 
+/* bytes of what is counted, without its nine numbers */
+#define NGX_QUEUES_API_PUBSUB_COUNTS_ANSWER                                   \
+    (sizeof("{\"counts\":{\"visible\":,\"inFlight\":,\"delayed\":,"           \
+            "\"oldestMessageAgeSeconds\":},\"totals\":{\"sent\":,"             \
+            "\"acknowledged\":,\"expired\":,\"deadLettered\":,"               \
+            "\"dropped\":}}")                                                 \
+     + 9 * NGX_QUEUES_BASE_DECIMAL_MAX)
+
 /* bytes of a subscription's answer beside its names and its members */
 #define NGX_QUEUES_API_PUBSUB_SUB_ANSWER                                      \
     (sizeof("{\"name\":\"\",\"topic\":\"\",,\"detached\":true,"               \
@@ -17,6 +25,11 @@ static ngx_int_t ngx_queues_api_pubsub_sub_new(ngx_queues_api_t *api,
 static void ngx_queues_api_pubsub_sub_created(void *data,
     ngx_queues_store_result_t *result);
 static void ngx_queues_api_pubsub_sub_get(ngx_queues_api_t *api);
+static void ngx_queues_api_pubsub_sub_count(ngx_queues_api_t *api);
+static void ngx_queues_api_pubsub_sub_counted(void *data,
+    ngx_queues_store_result_t *result);
+static void ngx_queues_api_pubsub_sub_counts(ngx_queues_api_t *api,
+    ngx_queues_store_value_t *row);
 static void ngx_queues_api_pubsub_sub_list(ngx_queues_api_t *api);
 static void ngx_queues_api_pubsub_sub_delete(ngx_queues_api_t *api);
 static void ngx_queues_api_pubsub_sub_detach(ngx_queues_api_t *api);
@@ -36,6 +49,17 @@ const ngx_queues_api_route_t  ngx_queues_api_pubsub_subs_routes[] = {
       NGX_QUEUES_API_NO_BODY,
       0,
       ngx_queues_api_pubsub_sub_get },
+
+    /* of this server alone */
+
+    { NGX_HTTP_GET,
+      ngx_string("/v1/projects/{project}/subscriptions/{subscription}:counts"),
+      ngx_string("PubsubCountSubscription"),
+      NGX_QUEUES_CONF_PUBSUB,
+      ngx_string("pubsub.subscriptions.get"),
+      NGX_QUEUES_API_NO_BODY,
+      0,
+      ngx_queues_api_pubsub_sub_count },
 
     { NGX_HTTP_PUT,
       ngx_string("/v1/projects/{project}/subscriptions/{subscription}"),
@@ -232,6 +256,70 @@ static void
 ngx_queues_api_pubsub_sub_get(ngx_queues_api_t *api)
 {
     ngx_queues_api_pubsub_get(api, &ngx_queues_api_pubsub_subs);
+}
+
+
+static void
+ngx_queues_api_pubsub_sub_count(ngx_queues_api_t *api)
+{
+    ngx_queues_api_started(api,
+        ngx_queues_store_sub_count(&api->root, &api->queue,
+                                   ngx_queues_api_pubsub_sub_counted, api));
+}
+
+
+static void
+ngx_queues_api_pubsub_sub_counted(void *data,
+    ngx_queues_store_result_t *result)
+{
+    ngx_queues_api_t *api = data;
+
+    if (api->op->request) {
+
+        if (result->code == NGX_QUEUES_STORE_OK) {
+            ngx_queues_api_pubsub_sub_counts(api, result->values);
+
+        } else {
+            ngx_queues_api_pubsub_store_error(api, result);
+        }
+    }
+
+    ngx_queues_http_op_release(api->op);
+}
+
+
+/* as the Queues API tells of a queue */
+
+static void
+ngx_queues_api_pubsub_sub_counts(ngx_queues_api_t *api,
+    ngx_queues_store_value_t *row)
+{
+    u_char   *p, *start;
+    int64_t   oldest;
+
+    start = ngx_queues_api_alloc(api, NGX_QUEUES_API_PUBSUB_COUNTS_ANSWER);
+    if (start == NULL) {
+        return;
+    }
+
+    oldest = (int64_t) row[NGX_QUEUES_STORE_OF_COUNT_OLDEST].number;
+
+    p = ngx_sprintf(start, "{\"counts\":{\"visible\":%uL,\"inFlight\":%uL,"
+                    "\"delayed\":%uL,\"oldestMessageAgeSeconds\":%L}",
+                    row[NGX_QUEUES_STORE_OF_COUNT_VISIBLE].number,
+                    row[NGX_QUEUES_STORE_OF_COUNT_IN_FLIGHT].number,
+                    row[NGX_QUEUES_STORE_OF_COUNT_DELAYED].number,
+                    ngx_max(oldest, 0));
+
+    p = ngx_sprintf(p, ",\"totals\":{\"sent\":%uL,\"acknowledged\":%uL,"
+                    "\"expired\":%uL,\"deadLettered\":%uL,\"dropped\":%uL}}",
+                    row[NGX_QUEUES_STORE_OF_COUNT_SENT].number,
+                    row[NGX_QUEUES_STORE_OF_COUNT_ACKNOWLEDGED].number,
+                    row[NGX_QUEUES_STORE_OF_COUNT_EXPIRED].number,
+                    row[NGX_QUEUES_STORE_OF_COUNT_DEAD_LETTERED].number,
+                    row[NGX_QUEUES_STORE_OF_COUNT_DROPPED].number);
+
+    ngx_queues_api_answer(api, NGX_HTTP_OK, start, p);
 }
 
 

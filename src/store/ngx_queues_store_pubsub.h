@@ -53,6 +53,21 @@ typedef enum {
 } ngx_queues_store_of_sub_e;
 
 
+/* of a count, the one row of its result */
+typedef enum {
+    NGX_QUEUES_STORE_OF_COUNT_VISIBLE = 0,
+    NGX_QUEUES_STORE_OF_COUNT_IN_FLIGHT,
+    NGX_QUEUES_STORE_OF_COUNT_DELAYED,
+    NGX_QUEUES_STORE_OF_COUNT_OLDEST,    /* seconds, as an int64_t; -1: there
+                                            is no message */
+    NGX_QUEUES_STORE_OF_COUNT_SENT,
+    NGX_QUEUES_STORE_OF_COUNT_ACKNOWLEDGED,
+    NGX_QUEUES_STORE_OF_COUNT_EXPIRED,
+    NGX_QUEUES_STORE_OF_COUNT_DEAD_LETTERED,
+    NGX_QUEUES_STORE_OF_COUNT_DROPPED
+} ngx_queues_store_of_count_e;
+
+
 typedef enum {
     NGX_QUEUES_STORE_OF_SNAP_ID = 0,     /* 12 characters */
     NGX_QUEUES_STORE_OF_SNAP_VERSION,    /* a number */
@@ -172,6 +187,8 @@ u_char *ngx_queues_store_pubsub_id(u_char *p, ngx_queues_base_spot_t *spot,
 ngx_int_t ngx_queues_store_sub_create(ngx_str_t *root,
     ngx_queues_store_sub_t *sub, ngx_queues_store_done_pt done, void *data);
 ngx_int_t ngx_queues_store_sub_get(ngx_str_t *root, ngx_str_t *name,
+    ngx_queues_store_done_pt done, void *data);
+ngx_int_t ngx_queues_store_sub_count(ngx_str_t *root, ngx_str_t *name,
     ngx_queues_store_done_pt done, void *data);
 ngx_int_t ngx_queues_store_sub_list(ngx_str_t *root, ngx_str_t *after,
     ngx_uint_t limit, ngx_queues_store_done_pt done, void *data);

@@ -147,6 +147,16 @@ ngx_queues_store_sub_get(ngx_str_t *root, ngx_str_t *name,
 
 
 ngx_int_t
+ngx_queues_store_sub_count(ngx_str_t *root, ngx_str_t *name,
+    ngx_queues_store_done_pt done, void *data)
+{
+    return ngx_queues_store_pubsub_call("sub_count", "nnninnnnn",
+                                        NGX_QUEUES_STORE_READS, root, name, 1,
+                                        done, data);
+}
+
+
+ngx_int_t
 ngx_queues_store_sub_list(ngx_str_t *root, ngx_str_t *after,
     ngx_uint_t limit, ngx_queues_store_done_pt done, void *data)
 {

@@ -134,6 +134,10 @@ sub call {
                          timeout => 40, %options);
 }
 
+# how many messages it has: an answer
+
+sub counts { $_[0]{client}->get($_[0]->path('subscriptions', $_[1], 'counts')) }
+
 # with wait => 1 it waits for the first one
 
 sub pull {
