@@ -22,6 +22,7 @@ my $p = NgxQueues::Push->new(workers => 2,
              sha256_hex($reader) . ' reader queen.read.queues o/logs/*'],
     server => 'location /dashboard/ { queues_dashboard; }'
               . ' location /api/v1/ { queues_queen_api o/logs; }'
+              . ' location /v1/projects/ { queues_pubsub_api o; }'
               . ' location = /page { queues_dashboard /proxied; }'
               . ' location /proxied/ { proxy_pass http://127.0.0.1:%%PORT%%/; }');
 my $s = $p->server;

@@ -10,6 +10,10 @@ const QUEUES = {
   name: "Queues API", at: `${PREFIX}/v1/`,
   root: (as) => `${PREFIX}/v1/organizations/${encodeURIComponent(as.organization)}/projects/${encodeURIComponent(as.project)}`,
 }
+const PUBSUB = {                          // the organization is its location's
+  name: "Pub/Sub API", at: `${PREFIX}/v1/projects/`,
+  root: (as) => `${PREFIX}/v1/projects/${encodeURIComponent(as.project)}`,
+}
 const QUEEN = { name: "Queen API", at: `${PREFIX}/api/v1/`, root: () => `${PREFIX}/api/v1` }
 
 let session = null                        // { key, organization, project }
@@ -83,14 +87,22 @@ async function call(method, path, body, { as = session, headers = {}, api = QUEU
 const CODES = { 403: "permission_denied", 429: "rate_limited", 503: "unavailable" }
 
 // What an error says: { error: code, message, field } is the Queues API's,
-// { error: text } the Queen API's, { error: { message } } the Pub/Sub API's.
+// { error: text } the Queen API's, { error: { status, message, details } } the Pub/Sub
+// API's.
 
 function refusal(status, { error, message, field }, needs) {
   if (typeof error === "string" && typeof message === "string") return { code: error, message, field }
   const code = CODES[status] ?? "refused"
   if (error && needs && status === 403) return { code, message: `The credential lacks the permission ${needs} here.` }
   if (typeof error === "string") return { code, message: error }
-  return typeof error?.message === "string" ? { code, message: error.message } : null
+  return typeof error?.message === "string" ? { code, message: error.message, field: violated(error.details) } : null
+}
+
+// the field, of what is sent: a patch has the resource in a member of its name
+
+function violated(details) {
+  const field = details?.find((detail) => detail.fieldViolations)?.fieldViolations[0]?.field
+  return field?.replace(/^(topic|subscription)\./, "")
 }
 
 const get = (path, options) => call("GET", path, undefined, options)
@@ -104,7 +116,7 @@ function inWords(error) {
     case "unavailable":
       return `The store cannot be reached at the moment. ${error.message}`
     case "rate_limited":
-      return `Too many calls. ${error.message} Try again in ${duration(error.retryAfter || 1)}.`
+      return error.retryAfter ? `Too many calls. ${error.message} Try again in ${duration(error.retryAfter)}.` : error.message
     default:
       return error.message
   }

@@ -83,8 +83,9 @@ function ratesChart(samples) {
     [kind, name, rates(samples, name), rate(recent(samples, name))]), rate)
 }
 
-function depthChart(samples) {
+const DEPTHS = [["in", "visible", "visible"], ["out", "in flight", "inFlight"], ["third", "delayed", "delayed"]]
+
+function depthChart(samples, names = DEPTHS) {
   const { counts } = samples[samples.length - 1]
-  const names = [["in", "visible", "visible"], ["out", "in flight", "inFlight"], ["third", "delayed", "delayed"]]
   return chart("Depth", names.map(([kind, text, name]) => [kind, text, levels(samples, name), count(counts[name])]), count)
 }

@@ -127,6 +127,49 @@ function field(name, label, { hint, type = "text", value = "", unit, wide, optio
   }
 }
 
+// Names and values, a row each: attributes, labels. pairs() is what was written, or
+// undefined where nothing was.
+
+function pairsField(name, one, hint, given = {}) {
+  const rows = h("div", {})
+  const wrong = h("p", { class: "error", hidden: true })
+  const add = button(`Add ${one.toLowerCase()}`, () => addRow("", "").focus(), "plain")
+  const node = h("fieldset", { class: "field" }, h("legend", {}, `${one}s`), rows,
+    h("p", { class: "hint" }, hint), wrong, add)
+
+  function addRow(...texts) {
+    const [key, value] = ["name", "value"].map((what, i) => h("input", {
+      "aria-label": `${one} ${what}`, placeholder: what, autocomplete: "off", spellcheck: "false", value: texts[i],
+    }))
+    const row = h("div", { class: "pair" }, key, value, button("Remove", () => {
+      row.remove()
+      add.focus()
+    }, "plain"))
+    rows.append(row)
+    return key
+  }
+
+  node.field = {
+    name, hidden: () => false, focus: () => (rows.querySelector("input") ?? add).focus(),
+    wrong(words) {
+      wrong.textContent = words
+      wrong.hidden = words === ""
+    },
+  }
+  for (const pair of Object.entries(given)) addRow(...pair)
+
+  return {
+    node,
+    pairs() {
+      const all = [...rows.children].map((row) => [...row.querySelectorAll("input")].map((input) => input.value)).filter(([key, value]) => key || value)
+      if (new Set(all.map(([key]) => key)).size < all.length) {
+        throw new Refused(400, "invalid_argument", `Two ${one.toLowerCase()}s have one name.`, { field: name })
+      }
+      return all.length ? Object.fromEntries(all) : undefined
+    },
+  }
+}
+
 // "Delete orders?": the button works once the name is written
 
 function confirmByName({ title, name, warning, action, submit }) {

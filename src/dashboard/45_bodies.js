@@ -94,3 +94,9 @@ function body(text) {
   return [shown, h("div", { class: "row" }, button("Copy body", () => copyBody(text), "plain"),
     nice !== null && turn, more, h("span", { class: "muted small number" }, bytes(size)))]
 }
+
+function attributeList(attributes) {
+  const all = Object.entries(attributes ?? {})
+  return all.length > 0 && h("dl", { class: "attributes" }, all.map(([key, value]) =>
+    h("div", {}, h("dt", {}, visibleText(key)), h("dd", {}, h("code", {}, visibleText(value))))))
+}

@@ -5,6 +5,7 @@
 const KINDS = [
   { title: "Queues", href: "#/", pages: /^#\/queues\// },
   { title: "Logs", href: "#/logs", pages: /^#\/logs($|\/)/, look: (as) => get("/resources/queues?limit=1", { as, api: QUEEN, has: "queues" }) },
+  { title: "Topics", href: "#/topics", pages: /^#\/(topics|subs)($|\/)/, look: (as) => get("/topics?pageSize=1", { as, api: PUBSUB }) },
 ]
 
 const kinds = new Set()                   // the titles of those that have answered

@@ -42,13 +42,11 @@ function messagesCard(page) {
 }
 
 function messageItem(m) {
-  const attributes = Object.entries(m.attributes ?? {})
   return h("li", { class: "message" },
     h("header", {}, h("code", {}, m.messageId), h("span", {}, "sent ", moment(m.sentAt)),
       h("span", {}, m.receiveCount ? `received ${plural(m.receiveCount, "time")}` : "never received"),
       m.groupId !== undefined && h("span", {}, "group ", h("bdi", {}, m.groupId), ` · ${m.seq}`)),
-    attributes.length > 0 && h("dl", { class: "attributes" }, attributes.map(([key, value]) =>
-      h("div", {}, h("dt", {}, key), h("dd", {}, h("code", {}, visibleText(value)))))),
+    attributeList(m.attributes),
     body(m.body))
 }
 
@@ -56,10 +54,7 @@ function sendMessage(page) {
   const { queue } = page
   const fifo = queue.kind === "fifo"
   const text = field("body", "Body", { type: "textarea", hint: `Text of at most ${bytes(queue.maxMessageBytes)}.` })
-  const rows = h("div", {})
-  const attributes = h("fieldset", { class: "field" }, h("legend", {}, "Attributes"), rows,
-    h("p", { class: "hint" }, "At most 10, which receivers get beside the body."),
-    h("p", { class: "error", hidden: true }))
+  const attributes = pairsField("attributes", "Attribute", "At most 10, which receivers get beside the body.")
   const group = fifo && field("groupId", "Group", { hint: "Messages of a group are received in order." })
   const dedup = fifo && field("deduplicationId", "Deduplication id", {
     hint: queue.contentBasedDeduplication ? "Empty: the body tells." : "A second message with the same one is not stored, for 5 minutes.",
@@ -68,38 +63,11 @@ function sendMessage(page) {
     type: "number", unit: "seconds", hint: `0 to 900. Empty: the queue's, ${duration(queue.delaySeconds)}.`,
   })
 
-  const addRow = () => {
-    const key = h("input", { "aria-label": "Attribute name", placeholder: "name", autocomplete: "off", spellcheck: "false" })
-    const row = h("div", { class: "pair" }, key,
-      h("input", { "aria-label": "Attribute value", placeholder: "value", autocomplete: "off", spellcheck: "false" }),
-      button("Remove", () => {
-        row.remove()
-        add.focus()
-      }, "plain"))
-    rows.append(row)
-    key.focus()
-  }
-  const add = button("Add attribute", addRow, "plain")
-  attributes.append(add)
-  attributes.field = {
-    name: "attributes", hidden: () => false, focus: () => (rows.querySelector("input") ?? add).focus(),
-    wrong: (words) => {
-      const line = attributes.querySelector(".error")
-      line.textContent = words
-      line.hidden = words === ""
-    },
-  }
-
   askIn({
     title: `Send a message to ${queue.name}`, action: "Send",
-    inside: [text.node, h("div", { class: "fields" }, group && group.node, dedup && dedup.node, delay && delay.node), attributes],
+    inside: [text.node, h("div", { class: "fields" }, group && group.node, dedup && dedup.node, delay && delay.node), attributes.node],
     async submit() {
-      const message = { body: text.input.value }
-      const given = [...rows.children].map((row) => [...row.querySelectorAll("input")].map((input) => input.value)).filter(([key, value]) => key || value)
-      if (new Set(given.map(([key]) => key)).size < given.length) {
-        throw new Refused(400, "invalid_argument", "Two attributes have one name.", { field: "attributes" })
-      }
-      if (given.length) message.attributes = Object.fromEntries(given)
+      const message = { body: text.input.value, attributes: attributes.pairs() }
       if (fifo) {
         if (group.text) message.groupId = group.text
         if (dedup.text) message.deduplicationId = dedup.text

@@ -25,6 +25,10 @@ const PAGES = [
   [/^#\/queues\/([^/]+)$/, queuePage],
   [/^#\/logs$/, logsPage],
   [/^#\/logs\/([^/]+)$/, logPage],
+  [/^#\/topics$/, topicsPage],
+  [/^#\/topics\/([^/]+)$/, topicPage],
+  [/^#\/subs$/, subsPage],
+  [/^#\/subs\/([^/]+)$/, subPage],
 ]
 
 function route() {

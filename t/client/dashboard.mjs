@@ -15,6 +15,7 @@ import { logs, logsReadable } from "./dashboard/logs.mjs"
 import { moves } from "./dashboard/moves.mjs"
 import { kinds, prefix, rights } from "./dashboard/rights.mjs"
 import { sampling } from "./dashboard/sampling.mjs"
+import { topics, topicsReadable } from "./dashboard/topics.mjs"
 import { away, story } from "./dashboard/story.mjs"
 
 const require = createRequire(`${process.env.MODULES}/package.json`)
@@ -23,7 +24,7 @@ const browser = new Browser(require("playwright-core").chromium, require("axe-co
 await browser.start()
 try {
   const only = process.env.ONLY?.split(",")
-  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, logs, logsReadable, sampling, readable })
+  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, logs, logsReadable, topics, topicsReadable, sampling, readable })
   const wanted = all.filter(([name]) => !only || only.includes(name))
   await Promise.all(wanted.map(([name, play]) => browser.play(name, play)))
   if (!only || only.includes("away")) await browser.play("away", away)

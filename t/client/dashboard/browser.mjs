@@ -125,6 +125,10 @@ class Stage {
     return this.ask(method, `/api/v1${path}`, body)
   }
 
+  pubsub(method, path, body) {
+    return this.ask(method, `/v1/projects/${this.project}${path}`, body)
+  }
+
   async ask(method, path, body) {
     const response = await fetch(url + path, {
       method, headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },

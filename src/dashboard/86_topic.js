@@ -1,0 +1,167 @@
+
+// A topic's page.
+
+async function topicPage(id) {
+  const crumb = crumbOf("#/topics", "Topics")
+  const topic = await opened("Topic", crumb, () => getTopic(id), () => topicPage(id))
+  if (!topic) return
+
+  const page = { id, topic }
+  const settings = h("div", {})
+  const subs = topicSubs(page)
+  const changed = (now) => {
+    page.topic = now
+    settings.replaceChildren(topicSettings(page, changed))
+  }
+
+  show(id,
+    h("div", { class: "head" },
+      h("div", {}, crumb, h("h1", { tabindex: "-1" }, id), h("p", { class: "under" }, h("code", {}, topic.name), " ",
+        button("Copy name", () => copy(topic.name, "The name"), "link"))),
+      h("div", { class: "row", role: "group", "aria-label": "Actions" },
+        button("Publish message", () => publishMessage(page), "first"), button("Subscribe…", () => createSub(page)),
+        button("Delete…", () => deleteTopic(page), "danger"))),
+    h("div", { class: "stack" }, subs, settings))
+  changed(topic)
+}
+
+function topicSettings({ id, topic }, done) {
+  return card("Settings", { head: button("Edit settings", () => editTopic(id, topic, done), "plain") },
+    pairs(
+      ["Keeps messages", topic.messageRetentionDuration
+        ? `for ${span(topic.messageRetentionDuration)}, all of them, so that subscriptions can seek to them`
+        : "no: each subscription keeps its own"],
+      ["Labels", topic.labels ? labelBadges(topic.labels) : "none"]))
+}
+
+// The names of its subscriptions, asked for again as others make some; a row of the
+// table stays what it is as long as its subscription is there.
+
+function topicSubs(page) {
+  const box = h("div", {})
+  const tokens = [null]
+  let drawn = ""
+
+  const turn = (change) => async () => {
+    change()
+    await load().catch(refused)
+    focusTitle()
+  }
+
+  async function load() {
+    const query = new URLSearchParams({ pageSize: PAGE, ...(tokens[tokens.length - 1] && { pageToken: tokens[tokens.length - 1] }) })
+    const { subscriptions: names = [], nextPageToken: next } = await pubsub("GET", `${topicAt(page.id)}/subscriptions?${query}`)
+    const text = JSON.stringify([tokens, names, next])
+    if (text === drawn) return
+    drawn = text
+    const back = tokens.length > 1 && button("Previous", turn(() => tokens.pop()))
+    const more = next && button("Next", turn(() => tokens.push(next)))
+    box.replaceChildren(...[
+      names.length ? tableOf("Subscriptions of this topic, the counts of this moment and the rates of the last minutes", SUB_HEADS,
+        names.map((name) => subRow(idOf(name))))
+        : h("div", { class: "card empty" }, h("h3", {}, "No subscription"),
+          h("p", {}, "What is published now goes to nobody. A subscription gets what is published once it is there."),
+          button("Make the first subscription", () => createSub(page), "first")),
+      (back || more) && h("nav", { class: "pages", "aria-label": "Pages" },
+        h("span", { class: "muted small" }, `Page ${tokens.length}`), h("span", { class: "row" }, back, more)),
+    ].filter(Boolean))
+  }
+
+  const refused = (error) => {
+    if (error.passing && drawn !== "") return
+    drawn = ""
+    box.replaceChildren(note(error.status === 404 ? "This topic was deleted meanwhile." : inWords(error)))
+  }
+
+  box.append(h("p", { class: "muted" }, "…"))
+  page.again = () => watchAgain(box)
+  const node = h("section", { class: "stack", "aria-label": "Subscriptions" }, h("h2", {}, "Subscriptions"), box)
+  watch(box, load, refused)
+  return node
+}
+
+function topicFields(topic) {
+  const name = !topic && field("name", "Name", {
+    wide: true, maxlength: 255, hint: "3 to 255 letters, digits and “-”, “_”, “.”, “~”, “+”, “%”, a letter first. It cannot be changed later.",
+  })
+  const kept = spanField("messageRetentionDuration", "Keeps messages", {
+    wide: true, value: topic?.messageRetentionDuration,
+    hint: "600 to 2,678,400, of all messages, so that subscriptions can seek to them: they need memory. Empty: it keeps none.",
+  })
+  const labels = pairsField("labels", "Label", "Up to 64 of lower-case letters, digits, “_” and “-”.", topic?.labels)
+  return {
+    name, nodes: [h("div", { class: "fields" }, name && name.node, kept.node), labels.node],
+    values: () => ({ messageRetentionDuration: kept.span(), labels: labels.pairs() }),
+  }
+}
+
+function createTopic() {
+  const fields = topicFields(null)
+  askIn({
+    title: "Create a topic", action: "Create topic", inside: fields.nodes,
+    async submit() {
+      const id = nameIn(fields.name)
+      await pubsub("PUT", topicAt(id), fields.values())
+      say(`The topic ${id} is there.`)
+      location.hash = `#/topics/${encodeURIComponent(id)}`
+    },
+  })
+}
+
+// an empty name would be another path
+
+function nameIn(name) {
+  if (name.text === "") throw new Refused(400, "invalid_argument", "Write a name.", { field: "name" })
+  return name.text
+}
+
+function editTopic(id, topic, done) {
+  const fields = topicFields(topic)
+  const before = fields.values()
+  askIn({
+    title: `Settings of ${id}`, action: "Save", inside: fields.nodes,
+    async submit() {
+      const now = await patchOf(topicAt(id), "topic", before, fields.values())
+      if (now) done(now)
+      say("The settings are saved.")
+    },
+  })
+}
+
+function deleteTopic({ id }) {
+  confirmByName({
+    title: `Delete ${id}?`, name: id, action: "Delete topic",
+    warning: "Its subscriptions keep what they have and get nothing more, not even from a new topic of this name. There is no way back.",
+    async submit() {
+      await pubsub("DELETE", topicAt(id))
+      say(`The topic ${id} is deleted.`)
+      location.hash = "#/topics"
+    },
+  })
+}
+
+// bytes of UTF-8 in base64, some thousand at a time, as so many may be arguments
+
+function base64(text) {
+  const data = new TextEncoder().encode(text)
+  let out = ""
+  for (let i = 0; i < data.length; i += 8192) out += String.fromCharCode(...data.subarray(i, i + 8192))
+  return btoa(out)
+}
+
+function publishMessage(page) {
+  const data = field("data", "Data", { type: "textarea", hint: "Text, which is sent as UTF-8." })
+  const key = field("orderingKey", "Ordering key", {
+    wide: true, hint: "Subscriptions with ordering give messages of one key in the order in which they were published. Empty: none.",
+  })
+  const attributes = pairsField("attributes", "Attribute", "Up to 100, which filters look at. A message has data or an attribute.")
+  askIn({
+    title: `Publish to ${page.id}`, action: "Publish", inside: [data.node, h("div", { class: "fields" }, key.node), attributes.node],
+    async submit() {
+      const message = { data: base64(data.input.value) || undefined, orderingKey: key.input.value || undefined, attributes: attributes.pairs() }
+      const { messageIds: [id] } = await pubsub("POST", `${topicAt(page.id)}:publish`, { messages: [message] }, { has: "messageIds" })
+      say(`The message ${id} is published.`)
+      page.again()
+    },
+  })
+}

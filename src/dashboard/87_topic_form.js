@@ -1,0 +1,124 @@
+
+// A subscription's settings in a form: of a new one, and of one that is there.
+
+async function topicNames() {
+  try {
+    const { topics = [] } = await pubsub("GET", "/topics?pageSize=100")
+    return topics.map(({ name }) => idOf(name))
+  } catch {                                // no suggestions, then
+    return []
+  }
+}
+
+// what stays what it is
+
+function subIdentity() {
+  const name = field("name", "Name", {
+    wide: true, maxlength: 255, hint: "3 to 255 letters, digits and “-”, “_”, “.”, “~”, “+”, “%”, a letter first. It cannot be changed later.",
+  })
+  const filter = field("filter", "Filter", {
+    wide: true, placeholder: 'attributes.kind = "created"', class: "mono",
+    hint: "On attributes. Empty: all messages. It cannot be changed later.",
+  })
+  const ordered = field("enableMessageOrdering", "In order", {
+    type: "checkbox", wide: true, hint: "Messages of one ordering key come in the order in which they were published. It cannot be changed later.",
+  })
+  return {
+    name, nodes: [filter.node, ordered.node],
+    values: () => ({ filter: filter.text || undefined, enableMessageOrdering: ordered.input.checked || undefined }),
+  }
+}
+
+function retryFields(policy) {
+  const least = spanField("retryPolicy.minimumBackoff", "Shortest backoff", {
+    value: policy?.minimumBackoff, hint: "0 to 600. What failed comes again after it, and twice as late each time.",
+  })
+  const most = spanField("retryPolicy.maximumBackoff", "Longest backoff", {
+    value: policy?.maximumBackoff, hint: "0 to 600. Both empty: it comes again at once.",
+  })
+  const value = () => {
+    const [a, b] = [least.span(), most.span()]
+    return a || b ? { ...(a && { minimumBackoff: a }), ...(b && { maximumBackoff: b }) } : undefined
+  }
+  return { nodes: [least.node, most.node], value }
+}
+
+function deadFields(policy, names) {
+  const topic = field("deadLetterPolicy.deadLetterTopic", "Dead-letter topic", {
+    list: names, value: policy ? idOf(policy.deadLetterTopic) : "", hint: "A topic of this project, which is there already. Empty: none.",
+  })
+  const attempts = field("deadLetterPolicy.maxDeliveryAttempts", "Attempts before that", {
+    type: "number", value: String(policy?.maxDeliveryAttempts ?? 5), hint: "5 to 100.",
+  })
+  const value = () => topic.text
+    ? { deadLetterTopic: policy?.deadLetterTopic && idOf(policy.deadLetterTopic) === topic.text ? policy.deadLetterTopic
+        : fullName("topics", topic.text), maxDeliveryAttempts: attempts.number }
+    : undefined
+  return { node: h("fieldset", { class: "stack" }, h("legend", {}, "Dead letters"), h("div", { class: "fields" }, topic.node, attempts.node)), value }
+}
+
+async function subFields(sub) {
+  const names = await topicNames()
+  const identity = !sub && subIdentity()
+  const url = field("pushConfig.pushEndpoint", "Endpoint", {
+    wide: true, type: "url", value: sub?.pushConfig.pushEndpoint ?? "", placeholder: "https://hooks.example.com/topics/orders",
+    hint: "Each message is POSTed to it. Empty: messages are pulled.",
+  })
+  const deadline = field("ackDeadlineSeconds", "Ack deadline", {
+    type: "number", unit: "seconds", value: String(sub?.ackDeadlineSeconds ?? 10), hint: "10 to 600: then a message comes again.",
+  })
+  const kept = spanField("messageRetentionDuration", "Retention", {
+    value: sub?.messageRetentionDuration ?? "604800s", hint: "600 to 2,678,400: so long a message is kept.",
+  })
+  const acked = field("retainAckedMessages", "Keep what was acknowledged", {
+    type: "checkbox", wide: true, value: sub?.retainAckedMessages === true, hint: "So that seeks bring it back, as long as the retention.",
+  })
+  const once = field("enableExactlyOnceDelivery", "Exactly once", {
+    type: "checkbox", wide: true, value: sub?.enableExactlyOnceDelivery === true, hint: "An acknowledgement that came too late is told. For pull alone.",
+  })
+  const retry = retryFields(sub?.retryPolicy)
+  const dead = deadFields(sub?.deadLetterPolicy, names)
+  const labels = pairsField("labels", "Label", "Up to 64 of lower-case letters, digits, “_” and “-”.", sub?.labels)
+
+  return {
+    name: identity && identity.name,
+    nodes: [h("div", { class: "fields" }, identity && identity.name.node, url.node, deadline.node, kept.node, retry.nodes,
+              identity && identity.nodes, acked.node, once.node),
+            dead.node, labels.node],
+    values: () => ({
+      ...(identity && identity.values()),
+      pushConfig: url.text ? { pushEndpoint: url.text } : {},
+      ackDeadlineSeconds: deadline.number,
+      messageRetentionDuration: kept.span(),
+      retainAckedMessages: acked.input.checked || undefined,
+      enableExactlyOnceDelivery: once.input.checked || undefined,
+      retryPolicy: retry.value(), deadLetterPolicy: dead.value(), labels: labels.pairs(),
+    }),
+  }
+}
+
+async function createSub(page) {
+  const fields = await subFields(null)
+  askIn({
+    title: `Subscribe to ${page.id}`, action: "Subscribe", inside: fields.nodes,
+    async submit() {
+      const id = nameIn(fields.name)
+      await pubsub("PUT", subscriptionAt(id), { topic: fullName("topics", page.id), ...fields.values() })
+      say(`The subscription ${id} is there.`)
+      page.again()
+    },
+  })
+}
+
+async function editSub(id, sub, done) {
+  const fields = await subFields(sub)
+  const before = fields.values()
+  askIn({
+    title: `Settings of ${id}`, action: "Save", inside: fields.nodes,
+    async submit() {
+      const now = await patchOf(subscriptionAt(id), "subscription", before, fields.values())
+      if (now) done(now)
+      say("The settings are saved.")
+    },
+  })
+}
