@@ -157,6 +157,19 @@ async function ended(t, page) {
   t.is(await page.getByRole("link", { name: "orders+%41" }).count(), 0, "deleted")
 }
 
+// a key that may none of it
+
+async function refused(t) {
+  const page = await t.inside("#/topics", { as: process.env.LIMITED })
+  await page.getByText("This key may not do that. The credential lacks the permission pubsub.topics.list here.").waitFor()
+  await page.getByRole("link", { name: "Topics", exact: true }).first().waitFor()
+  await page.getByLabel("Open a topic by its name").fill("some")
+  await page.keyboard.press("Enter")
+  await page.getByText("lacks the permission pubsub.topics.get here.").waitFor()
+  await page.getByRole("button", { name: "Try again" }).waitFor()
+  t.ok(true, "a key without a permission is told which")
+}
+
 export async function topics(t) {
   const page = await t.inside()
   await created(t, page)
@@ -169,6 +182,7 @@ export async function topics(t) {
   await changed(t, page)
   await sought(t, page)
   await ended(t, page)
+  await refused(t)
 }
 
 // Light and dark, on a desk and a telephone; many topics; a push; what is gone.
