@@ -168,6 +168,12 @@ async function refused(t) {
   await page.getByText("lacks the permission pubsub.topics.get here.").waitFor()
   await page.getByRole("button", { name: "Try again" }).waitFor()
   t.ok(true, "a key without a permission is told which")
+
+  await page.route(/\/v1\/projects\//, (route) => route.fulfill({ status: 404, contentType: "text/html", body: "<h1>None" }))
+  await t.visit(page, "#/")
+  await page.reload()
+  await page.getByRole("link", { name: "Logs", exact: true }).waitFor()
+  t.is(await page.getByRole("link", { name: "Topics", exact: true }).count(), 0, "no link where there is no such API")
 }
 
 export async function topics(t) {
@@ -183,6 +189,19 @@ export async function topics(t) {
   await sought(t, page)
   await ended(t, page)
   await refused(t)
+}
+
+// pushed, and pulled again
+
+async function turned(t, page) {
+  for (const [url, what] of [["https://hooks.example.com/in", page.getByText("They are pushed to the endpoint.")],
+                             ["", page.getByRole("button", { name: "Pull and give back" })]]) {
+    await page.getByRole("button", { name: "Edit settings" }).click()
+    await dialog(page).getByLabel("Endpoint").fill(url)
+    await inDialog(page, "Save").click()
+    await what.waitFor()
+    t.is((await t.pubsub("GET", "/subscriptions/orphan")).pushConfig, url ? { pushEndpoint: url } : {}, url ? "made one of push" : "and of pull again")
+  }
 }
 
 // Light and dark, on a desk and a telephone; many topics; a push; what is gone.
@@ -256,6 +275,7 @@ export async function topicsReadable(t) {
       await check("subscription-dark")
       await t.visit(page, "#/subs/orphan")
       await page.getByText("a topic that was deleted").waitFor()
+      await turned(t, page)
       await t.visit(page, "#/topics/%3Cimg%20src=x%3E")
       await page.getByText(/Invalid resource name|is no|not found/i).first().waitFor()
       t.is(await page.locator("main img").count(), 0, "what the fragment says is text as well")
