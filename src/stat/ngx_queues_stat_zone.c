@@ -31,7 +31,7 @@ ngx_queues_stat_add_zone(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 
 /*
  * A reload with the same size takes the contents over, if they have this
- * layout.
+ * layout; a module that was replaced meanwhile may have others.
  */
 
 static ngx_int_t
@@ -51,7 +51,9 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
     if (old || zone->shm.exists) {
         z = shpool->data;
 
-        if (z && z->layout == NGX_QUEUES_STAT_LAYOUT) {
+        if (z && z->layout == NGX_QUEUES_STAT_LAYOUT
+            && z->operations == qmcf->operations)
+        {
             qmcf->zone = z;
             return NGX_OK;
         }
@@ -70,6 +72,7 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
     }
 
     z->layout = NGX_QUEUES_STAT_LAYOUT;
+    z->operations = qmcf->operations;
     z->since = ngx_time();
 
     shpool->data = z;

@@ -12,7 +12,7 @@
 
 
 /* to be increased with every change of what follows */
-#define NGX_QUEUES_STAT_LAYOUT        5
+#define NGX_QUEUES_STAT_LAYOUT        6
 
 #define NGX_QUEUES_STAT_ADDRESS_SIZE  16
 #define NGX_QUEUES_STAT_SETS          2048
@@ -49,6 +49,7 @@ typedef struct {
 
 typedef struct {
     ngx_uint_t                    layout;
+    ngx_uint_t                    operations; /* which are counted */
     ngx_queues_stat_invalid_t     invalid[NGX_QUEUES_STAT_SETS]
                                          [NGX_QUEUES_STAT_WAYS];
 
