@@ -16,6 +16,7 @@ use NgxQueues::Docs::Shell;
 use NgxQueues::Jwt;
 use NgxQueues::Process qw/slurp spurt/;
 use NgxQueues::Server;
+use NgxQueues::Wait;
 
 my $top = $NgxQueues::Process::top;
 my $json = JSON::PP->new->utf8->allow_nonref;
@@ -137,6 +138,9 @@ sub run_shell {
                 . NgxQueues::Jwt->rsa->private . ';'
                 . ($more{http} // ''));
 
+    # its functions are in Redis, of which some lines are
+
+    wait_for { $s->client->get('/healthz')->{status} == 200 };
     $shell->of($s);
 
     my $before = $NgxQueues::Docs::before{$page} // ':';
