@@ -23,7 +23,7 @@ my @blocks = NgxQueues::Docs::blocks('docs/api/pubsub.md');
 
 is((grep { $_->{kind} eq '' } @blocks), 0, 'blocks have kinds');
 is((grep { $_->{kind} eq 'json' && $_->{after} && $_->{after}{kind} eq 'sh' }
-        @blocks), 2, 'an answer is behind its call');
+        @blocks), 3, 'an answer is behind its call');
 like(NgxQueues::Docs::block('README.md', qr/^load_module/), qr/queues_api;/,
      'a block by what it has');
 ok(!eval { NgxQueues::Docs::block('README.md', qr/^q /m); 1 }, 'one, not several');

@@ -15,7 +15,7 @@ use NgxQueues::Wait;
 
 # late: between the moment and the answer at the client
 
-my $late = $ENV{NGX_QUEUES_SANITIZE} ? 0.25 : 0.1;
+my $late = $ENV{NGX_QUEUES_SANITIZE} ? 0.5 : 0.3;
 
 my $s = NgxQueues::Server->new(workers => 2, server =>
     'send_timeout 1s; keepalive_timeout 1s; client_header_timeout 1s;'
