@@ -192,8 +192,8 @@ valkey: install-test $(MODULE)
 # take the same ways in C.
 
 NO_NGINX  = $(wildcard t/00-*.t t/docs_guides_*.t) t/unit.t t/fuzz.t \
-            t/backup.t t/dashboard.t t/directives.t t/docs.t t/examples.t \
-            t/log_lines.t t/push_clients.t t/pubsub_client.t \
+            t/backup.t t/cli_docs.t t/cli_help.t t/dashboard.t t/directives.t \
+            t/docs.t t/examples.t t/log_lines.t t/push_clients.t t/pubsub_client.t \
             t/pubsub_oidc_client.t t/queen_client.t \
             $(shell grep -l 'NgxQueues::Functions::start' t/*.t)
 
