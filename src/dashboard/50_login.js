@@ -58,8 +58,6 @@ function leave(message) {
   forget()
   past.clear()
   kinds.clear()
-  Object.assign(listed, { prefix: "", tokens: [null] })          // of this project
-  Object.assign(logsListed, { prefix: "", after: [""] })
   resting = wait = 0
   for (const dialog of document.querySelectorAll("dialog")) dialog.close()
   bar()

@@ -1,27 +1,12 @@
 
 // A queue's page.
 
-let pages = 0
-
 async function queuePage(id) {
-  const mine = ++pages
-  const current = () => mine === pages && session !== null
-  const crumb = h("nav", { class: "crumb", "aria-label": "Where you are" }, h("a", { href: "#/" }, "← Queues"))
+  const crumb = crumbOf("#/", "Queues")
+  const queue = await opened("Queue", crumb, () => get(queueAt(id), { has: "queueId" }), () => queuePage(id))
+  if (!queue) return
 
-  show("Queue", crumb, h("h1", { tabindex: "-1" }, "Queue"), h("p", { class: "muted", "aria-busy": "true" }, "…"))
-  let queue
-  try {
-    queue = await get(queueAt(id), { has: "queueId" })
-  } catch (error) {
-    if (current()) {
-      show("Queue", crumb, h("h1", { tabindex: "-1" }, "Queue"), note(inWords(error)),
-        h("p", { class: "row again" }, button("Try again", () => queuePage(id))))
-    }
-    return
-  }
-  if (!current()) return
-
-  const page = { queue, current, deadLetterName: "" }
+  const page = { queue, deadLetterName: "" }
   const messages = messagesCard(page)
   const subscription = subscriptionCard(page)
   const settings = h("div", {})
@@ -60,15 +45,11 @@ async function queuePage(id) {
   see(queue)
   changed(queue)
   messages.load()
-  watch(overview, async () => see(await get(queueAt(queue.queue))), (error) => {
-    if (error.status === 404) overview.prepend(note("This queue was deleted meanwhile."))
-    else if (!error.passing) overview.prepend(note(inWords(error)))
-  })
+  watch(overview, async () => see(await get(queueAt(queue.queue))), toldIn(overview, "queue"))
 }
 
 function tiles(queue) {
   const { visible, inFlight, delayed, oldestMessageAgeSeconds: age } = queue.counts
-  const tile = (term, text, title) => h("div", {}, h("dt", {}, term), h("dd", { title }, text))
   const t = queue.totals
   return [
     h("dl", { class: "tiles" }, tile("Visible", count(visible)), tile("In flight", count(inFlight)),

@@ -16,27 +16,15 @@ function messagesCard(page) {
     [10, 25, 100].map((n) => h("option", { value: n }, `${n} at most`)))
   const choice = h("div", { class: "switch", role: "radiogroup", "aria-label": "State" }, STATES.map(([value, text]) =>
     h("label", {}, h("input", { type: "radio", name, value, checked: value === "visible", onchange: () => load() }), text)))
-  let calls = 0
-
-  async function load() {
-    const mine = ++calls
+  const load = loader(list, async () => {
     const state = choice.querySelector(":checked").value
-    list.setAttribute("aria-busy", "true")
-    let shown
-    try {
-      const { messages } = await get(`${queueAt(page.queue.queue)}/messages?limit=${limit.value}&state=${state}`)
-      shown = messages.length
-        ? [h("p", { class: "muted small" }, `The first ${count(messages.length)}, as of `, moment(new Date().toISOString())),
-           h("ol", {}, messages.map(messageItem))]
-        : [h("div", { class: "empty" }, h("p", {}, WITHOUT[state]),
-             state === "visible" && button("Send a test message", () => sendMessage(page)))]
-    } catch (error) {
-      shown = [note(inWords(error))]
-    }
-    if (mine !== calls) return
-    list.removeAttribute("aria-busy")
-    list.replaceChildren(...shown)
-  }
+    const { messages } = await get(`${queueAt(page.queue.queue)}/messages?limit=${limit.value}&state=${state}`)
+    return messages.length
+      ? [h("p", { class: "muted small" }, `The first ${count(messages.length)}, as of `, moment(new Date().toISOString())),
+         h("ol", {}, messages.map(messageItem))]
+      : [h("div", { class: "empty" }, h("p", {}, WITHOUT[state]),
+           state === "visible" && button("Send a test message", () => sendMessage(page)))]
+  })
 
   return { load, node: card("Messages", { head: [choice, limit, button("Refresh", load, "plain")] }, list) }
 }

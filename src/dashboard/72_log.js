@@ -2,24 +2,11 @@
 // A log's page.
 
 async function logPage(name) {
-  const mine = ++pages
-  const current = () => mine === pages && session !== null
-  const crumb = h("nav", { class: "crumb", "aria-label": "Where you are" }, h("a", { href: "#/logs" }, "← Logs"))
+  const crumb = crumbOf("#/logs", "Logs")
+  const log = await opened("Log", crumb, () => oneLog(name), () => logPage(name))
+  if (!log) return
 
-  show("Log", crumb, h("h1", { tabindex: "-1" }, "Log"), h("p", { class: "muted", "aria-busy": "true" }, "…"))
-  let log
-  try {
-    log = await oneLog(name)
-  } catch (error) {
-    if (current()) {
-      show("Log", crumb, h("h1", { tabindex: "-1" }, "Log"), note(inWords(error)),
-        h("p", { class: "row again" }, button("Try again", () => logPage(name))))
-    }
-    return
-  }
-  if (!current()) return
-
-  const page = { name, log, current }
+  const page = { name, log }
   const messages = logMessages(page)
   const dead = deadLetters(page)
   const groups = groupsCard(page)
@@ -57,10 +44,7 @@ async function logPage(name) {
   }
   page.changed(log)
   for (const part of [messages, dead, partitions]) part.load()
-  watch(moving, async () => see(await oneLog(name), await groupsOf(name)), (error) => {
-    if (error.status === 404) overview.prepend(note("This log was deleted meanwhile."))
-    else if (!error.passing) overview.prepend(note(inWords(error)))
-  })
+  watch(moving, async () => see(await oneLog(name), await groupsOf(name)), toldIn(overview, "log"))
 }
 
 const oneLog = (name, partitions = 1) =>
@@ -79,7 +63,6 @@ function sample({ id, totals }, groups) {
 }
 
 function logTiles({ totals }, { groups, refused }) {
-  const tile = (term, text) => h("div", {}, h("dt", {}, term), h("dd", {}, text))
   const lag = groups.length ? Math.max(...groups.map((group) => group.totalLag)) : refused ? null : totals.pending
   return h("dl", { class: "tiles" }, tile("Messages", count(totals.total)), tile("Largest lag", count(lag)),
     tile("Dead letters", count(totals.deadLetter)), tile("Partitions", count(totals.partitions)))
@@ -145,18 +128,4 @@ function partitionsCard(page, messages) {
       `${count(most.length)} of ${plural(totals.partitions, "partition")}, those with most pending first.`)]
   })
   return { load, node: card("Partitions", { head: [limit, button("Refresh", load, "plain")], class: "table" }, list) }
-}
-
-// what a card is filled with when it is asked for; the last asking counts
-
-function loader(list, make) {
-  let calls = 0
-  return async () => {
-    const mine = ++calls
-    list.setAttribute("aria-busy", "true")
-    const shown = await make().catch((error) => [note(inWords(error))])
-    if (mine !== calls) return
-    list.removeAttribute("aria-busy")
-    list.replaceChildren(...shown.filter(Boolean))
-  }
 }

@@ -11,9 +11,12 @@ const snapshotAt = (id) => `/snapshots/${encodeURIComponent(id)}`
 const fullName = (kind, id) => `projects/${session.project}/${kind}/${id}`
 const idOf = (name) => name.slice(name.lastIndexOf("/") + 1)
 
-const topicLink = (name) => name === DELETED ? h("span", { class: "muted" }, "a topic that was deleted")
-  : h("a", { href: `#/topics/${encodeURIComponent(idOf(name))}` }, idOf(name))
-const subLink = (id) => h("a", { href: `#/subs/${encodeURIComponent(id)}` }, id)
+const topicHref = (id) => `#/topics/${encodeURIComponent(id)}`
+const subHref = (id) => `#/subs/${encodeURIComponent(id)}`
+const topicName = (name) => (name === DELETED ? "a topic that was deleted" : idOf(name))
+const topicLink = (name) => (name === DELETED ? h("span", { class: "muted" }, topicName(name))
+  : h("a", { href: topicHref(idOf(name)) }, topicName(name)))
+const subLink = (id) => h("a", { href: subHref(id) }, id)
 
 const getTopic = (id) => pubsub("GET", topicAt(id), undefined, { has: "name" })
 const getSub = (id) => pubsub("GET", subscriptionAt(id), undefined, { has: "name" })
@@ -54,31 +57,41 @@ function subBadges(sub) {
   ].filter(Boolean).map(([text, kind]) => [h("span", { class: `badge ${kind ?? ""}` }, text), " "])
 }
 
-// What a page of one of them begins with. Nothing where it cannot be shown, or
-// somebody has gone on to another one meanwhile.
+// of what is new
 
-async function opened(what, crumb, read, again) {
-  const mine = ++pages
-  const current = () => mine === pages && session !== null
-  const title = () => h("h1", { tabindex: "-1" }, what)
-  show(what, crumb, title(), h("p", { class: "muted", "aria-busy": "true" }, "…"))
-  try {
-    const is = await read()
-    return current() ? is : null
-  } catch (error) {
-    if (current()) show(what, crumb, title(), note(inWords(error)), h("p", { class: "row again" }, button("Try again", again)))
-    return null
-  }
+const nameField = () => field("name", "Name", {
+  wide: true, maxlength: 255, hint: "3 to 255 letters, digits and “-”, “_”, “.”, “~”, “+”, “%”, a letter first. It cannot be changed later.",
+})
+
+// an empty name would be another path
+
+function nameIn(name) {
+  if (name.text === "") throw new Refused(400, "invalid_argument", "Write a name.", { field: "name" })
+  return name.text
 }
 
-const crumbOf = (href, text) => h("nav", { class: "crumb", "aria-label": "Where you are" }, h("a", { href }, `← ${text}`))
+const labelsField = (labels) => pairsField("labels", "Label", "Up to 64 of lower-case letters, digits, “_” and “-”.", labels)
 
-// A patch of what somebody has changed in a form, and of nothing else: others may have
-// changed the rest meanwhile. before and now are what the form said and says.
+// The settings of a topic or a subscription in a form. What somebody has changed is sent,
+// and nothing else: others may have changed the rest meanwhile.
 
-async function patchOf(path, what, before, now) {
+function editSettings(what, id, fields, done) {
+  const before = fields.values()
+  askIn({
+    title: `Settings of ${id}`, action: "Save", inside: fields.nodes,
+    async submit() {
+      const now = await patchOf(what, id, before, fields.values())
+      if (now) done(now)
+      say("The settings are saved.")
+    },
+  })
+}
+
+// null where nothing is changed
+
+async function patchOf(what, id, before, now) {
   const changed = Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]))
   if (changed.length === 0) return null
   const mask = changed.map((name) => name === "pushConfig" && now.pushConfig.pushEndpoint ? "pushConfig.pushEndpoint" : name)
-  return pubsub("PATCH", path, { [what]: Object.fromEntries(changed.map((name) => [name, now[name]])), updateMask: mask.join(",") })
+  return pubsub("PATCH", `/${what}s/${encodeURIComponent(id)}`, { [what]: Object.fromEntries(changed.map((name) => [name, now[name]])), updateMask: mask.join(",") })
 }

@@ -26,7 +26,7 @@ async function topicPage(id) {
 }
 
 function topicSettings({ id, topic }, done) {
-  return card("Settings", { head: button("Edit settings", () => editTopic(id, topic, done), "plain") },
+  return card("Settings", { head: button("Edit settings", () => editSettings("topic", id, topicFields(topic), done), "plain") },
     pairs(
       ["Keeps messages", topic.messageRetentionDuration
         ? `for ${span(topic.messageRetentionDuration)}, all of them, so that subscriptions can seek to them`
@@ -39,32 +39,23 @@ function topicSettings({ id, topic }, done) {
 
 function topicSubs(page) {
   const box = h("div", {})
-  const tokens = [null]
+  const walk = { from: [null] }
   let drawn = ""
 
-  const turn = (change) => async () => {
-    change()
-    await load().catch(refused)
-    focusTitle()
-  }
-
   async function load() {
-    const query = new URLSearchParams({ pageSize: PAGE, ...(tokens[tokens.length - 1] && { pageToken: tokens[tokens.length - 1] }) })
+    const token = walk.from[walk.from.length - 1]
+    const query = new URLSearchParams({ pageSize: PAGE, ...(token && { pageToken: token }) })
     const { subscriptions: names = [], nextPageToken: next } = await pubsub("GET", `${topicAt(page.id)}/subscriptions?${query}`)
-    const text = JSON.stringify([tokens, names, next])
+    const text = JSON.stringify([walk.from, names, next])
     if (text === drawn) return
     drawn = text
-    const back = tokens.length > 1 && button("Previous", turn(() => tokens.pop()))
-    const more = next && button("Next", turn(() => tokens.push(next)))
-    box.replaceChildren(...[
+    box.replaceChildren(
       names.length ? tableOf("Subscriptions of this topic, the counts of this moment and the rates of the last minutes", SUB_HEADS,
         names.map((name) => subRow(idOf(name))))
         : h("div", { class: "card empty" }, h("h3", {}, "No subscription"),
           h("p", {}, "What is published now goes to nobody. A subscription gets what is published once it is there."),
           button("Make the first subscription", () => createSub(page), "first")),
-      (back || more) && h("nav", { class: "pages", "aria-label": "Pages" },
-        h("span", { class: "muted small" }, `Page ${tokens.length}`), h("span", { class: "row" }, back, more)),
-    ].filter(Boolean))
+      ...pager(walk, next, () => load().catch(refused)))
   }
 
   const refused = (error) => {
@@ -81,14 +72,12 @@ function topicSubs(page) {
 }
 
 function topicFields(topic) {
-  const name = !topic && field("name", "Name", {
-    wide: true, maxlength: 255, hint: "3 to 255 letters, digits and “-”, “_”, “.”, “~”, “+”, “%”, a letter first. It cannot be changed later.",
-  })
+  const name = !topic && nameField()
   const kept = spanField("messageRetentionDuration", "Keeps messages", {
     wide: true, value: topic?.messageRetentionDuration,
     hint: "600 to 2,678,400, of all messages, so that subscriptions can seek to them: they need memory. Empty: it keeps none.",
   })
-  const labels = pairsField("labels", "Label", "Up to 64 of lower-case letters, digits, “_” and “-”.", topic?.labels)
+  const labels = labelsField(topic?.labels)
   return {
     name, nodes: [h("div", { class: "fields" }, name && name.node, kept.node), labels.node],
     values: () => ({ messageRetentionDuration: kept.span(), labels: labels.pairs() }),
@@ -103,27 +92,7 @@ function createTopic() {
       const id = nameIn(fields.name)
       await pubsub("PUT", topicAt(id), fields.values())
       say(`The topic ${id} is there.`)
-      location.hash = `#/topics/${encodeURIComponent(id)}`
-    },
-  })
-}
-
-// an empty name would be another path
-
-function nameIn(name) {
-  if (name.text === "") throw new Refused(400, "invalid_argument", "Write a name.", { field: "name" })
-  return name.text
-}
-
-function editTopic(id, topic, done) {
-  const fields = topicFields(topic)
-  const before = fields.values()
-  askIn({
-    title: `Settings of ${id}`, action: "Save", inside: fields.nodes,
-    async submit() {
-      const now = await patchOf(topicAt(id), "topic", before, fields.values())
-      if (now) done(now)
-      say("The settings are saved.")
+      location.hash = topicHref(id)
     },
   })
 }

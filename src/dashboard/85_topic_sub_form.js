@@ -13,9 +13,7 @@ async function topicNames() {
 // what stays what it is
 
 function subIdentity() {
-  const name = field("name", "Name", {
-    wide: true, maxlength: 255, hint: "3 to 255 letters, digits and “-”, “_”, “.”, “~”, “+”, “%”, a letter first. It cannot be changed later.",
-  })
+  const name = nameField()
   const filter = field("filter", "Filter", {
     wide: true, placeholder: 'attributes.kind = "created"', class: "mono",
     hint: "On attributes. Empty: all messages. It cannot be changed later.",
@@ -78,7 +76,7 @@ async function subFields(sub) {
   })
   const retry = retryFields(sub?.retryPolicy)
   const dead = deadFields(sub?.deadLetterPolicy, names)
-  const labels = pairsField("labels", "Label", "Up to 64 of lower-case letters, digits, “_” and “-”.", sub?.labels)
+  const labels = labelsField(sub?.labels)
 
   return {
     name: identity && identity.name,
@@ -106,19 +104,6 @@ async function createSub(page) {
       await pubsub("PUT", subscriptionAt(id), { topic: fullName("topics", page.id), ...fields.values() })
       say(`The subscription ${id} is there.`)
       page.again()
-    },
-  })
-}
-
-async function editSub(id, sub, done) {
-  const fields = await subFields(sub)
-  const before = fields.values()
-  askIn({
-    title: `Settings of ${id}`, action: "Save", inside: fields.nodes,
-    async submit() {
-      const now = await patchOf(subscriptionAt(id), "subscription", before, fields.values())
-      if (now) done(now)
-      say("The settings are saved.")
     },
   })
 }

@@ -37,10 +37,7 @@ async function subPage(id) {
   see(first)
   show(id, head, h("div", { class: "stack" }, overview, charts,
     h("div", { class: "halves" }, messages, h("div", { class: "stack" }, settings, snapshots))))
-  watch(overview, async () => see(await read()), (error) => {
-    if (error.status === 404) overview.prepend(note("This subscription was deleted meanwhile."))
-    else if (!error.passing) overview.prepend(note(inWords(error)))
-  })
+  watch(overview, async () => see(await read()), toldIn(overview, "subscription"))
 }
 
 const samePull = (a, b) => [a, b].every(({ pushConfig }) => !pushConfig.pushEndpoint) || [a, b].every(({ pushConfig }) => pushConfig.pushEndpoint)
@@ -60,7 +57,6 @@ function subHead(page, crumb) {
 
 function subTiles({ counts, totals: t }) {
   const { visible, inFlight, oldestMessageAgeSeconds: age } = counts
-  const tile = (term, text, title) => h("div", {}, h("dt", {}, term), h("dd", { title }, text))
   return [
     h("dl", { class: "tiles thirds" }, tile("Visible", count(visible)), tile("In flight", count(inFlight), "With a client or an endpoint, or waiting for a backoff"),
       tile("Oldest message", visible + inFlight ? duration(age) : "–", `${count(age)} seconds`)),
@@ -73,7 +69,7 @@ function subSettings(page) {
   const { id, sub } = page
   const { pushEndpoint: url, oidcToken: token, noWrapper: bare } = sub.pushConfig
   const { retryPolicy: retry, deadLetterPolicy: dead, expirationPolicy: expires } = sub
-  return card("Settings", { head: button("Edit settings", () => editSub(id, page.sub, page.changed), "plain") },
+  return card("Settings", { head: button("Edit settings", () => editSub(page), "plain") },
     pairs(
       ["Topic", topicLink(sub.topic)],
       ["Delivery", ...(url ? ["pushed to ", h("span", { class: "mono" }, visibleText(url)), bare && (bare.writeMetadata ? ", bare, the rest as headers" : ", bare")] : ["pulled"])],
@@ -86,6 +82,10 @@ function subSettings(page) {
       ["Filter", sub.filter ? h("code", {}, visibleText(sub.filter)) : "none"],
       ["Unused", expires?.ttl ? `deleted after ${span(expires.ttl)}` : "stays"],
       ["Labels", sub.labels ? labelBadges(sub.labels) : "none"]))
+}
+
+async function editSub(page) {
+  editSettings("subscription", page.id, await subFields(page.sub), page.changed)
 }
 
 // What waits is given up, or comes again: asked for before.
@@ -139,7 +139,7 @@ function deleteSub(page) {
       await pubsub("DELETE", subscriptionAt(page.id))
       past.delete(`subscriptions/${page.id}`)
       say(`The subscription ${page.id} is deleted.`)
-      location.hash = page.sub.topic === DELETED ? "#/subs" : `#/topics/${encodeURIComponent(idOf(page.sub.topic))}`
+      location.hash = page.sub.topic === DELETED ? SUBS.at : topicHref(idOf(page.sub.topic))
     },
   })
 }

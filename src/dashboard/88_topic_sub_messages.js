@@ -78,23 +78,18 @@ function snapshotsCard(page) {
   const { topic, detached } = page.sub
   let size = 10
 
-  async function load() {
-    list.setAttribute("aria-busy", "true")
-    try {
-      const { snapshots: names = [], nextPageToken: more } = await pubsub("GET", `${topicAt(idOf(topic))}/snapshots?pageSize=${size}`)
-      const all = await Promise.all(names.map((name) => pubsub("GET", snapshotAt(idOf(name))).catch((error) => ({ name, error }))))
-      list.replaceChildren(
-        names.length ? h("ol", {}, all.map((snapshot) => snapshotItem(page, snapshot, load)))
-          : h("p", { class: "muted" }, "The topic has none. A snapshot remembers what is not acknowledged, so that one can seek back to it."),
-        ...(more ? [button("Show more", () => {
-          size += 20
-          load()
-        }, "plain")] : []))
-    } catch (error) {
-      list.replaceChildren(note(inWords(error)), h("p", { class: "row again" }, button("Try again", load)))
-    }
-    list.removeAttribute("aria-busy")
-  }
+  const load = loader(list, async () => {
+    const { snapshots: names = [], nextPageToken: more } = await pubsub("GET", `${topicAt(idOf(topic))}/snapshots?pageSize=${size}`)
+    const all = await Promise.all(names.map((name) => pubsub("GET", snapshotAt(idOf(name))).catch((error) => ({ name, error }))))
+    return [
+      names.length ? h("ol", {}, all.map((snapshot) => snapshotItem(page, snapshot, load)))
+        : h("p", { class: "muted" }, "The topic has none. A snapshot remembers what is not acknowledged, so that one can seek back to it."),
+      more && button("Show more", () => {
+        size += 20
+        load()
+      }, "plain"),
+    ]
+  }, (error) => refusedNote(error, () => load()))
 
   if (topic === DELETED || detached) {
     return card("Snapshots", {}, h("p", { class: "muted" }, detached ? "It is detached, and can seek to none." : "Its topic was deleted, with the list of its snapshots."))
@@ -112,7 +107,7 @@ function snapshotItem(page, { name, expireTime, error }, done) {
 }
 
 function makeSnapshot(page, done) {
-  const name = field("name", "Name", { maxlength: 255, hint: "3 to 255 letters, digits and “-”, “_”, “.”, “~”, “+”, “%”, a letter first." })
+  const name = nameField()
   askIn({
     title: `Make a snapshot of ${page.id}`, action: "Make snapshot",
     inside: [h("p", {}, "It remembers what is not acknowledged now, and keeps all that is published from now on, for up to 7 days."), name.node],

@@ -34,6 +34,7 @@ const PAGES = [
 function route() {
   forget()
   bar()
+  pages++
   if (!session) return loginPage()
   for (const [pattern, page] of PAGES) {
     const found = pattern.exec(location.hash)
