@@ -1,7 +1,7 @@
 // The dashboard in a real Chromium: the stories of t/client/dashboard, all at once but
 // for the last one, which takes the store away. Environment: URL, CHROMIUM, MODULES,
-// KEY (may all), LIMITED (may little), READER (may look at logs alone), ENDPOINT_CERTIFICATE, ENDPOINT_KEY,
-// REDIS_PID, SHOTS (a folder for pictures, to be looked at; may be missing), ONLY (names
+// KEY (may all), LIMITED (may little), READER (may look at logs alone),
+// ENDPOINT_CERTIFICATE, ENDPOINT_KEY, REDIS_PID, SHOTS (a folder for pictures, to be looked at; may be missing), ONLY (names
 // of stories, with commas; all where it is missing).
 // Lines "ok - what" and "not ok - what" tell how it went.
 
@@ -11,6 +11,7 @@ import { Browser } from "./dashboard/browser.mjs"
 import { readable } from "./dashboard/readable.mjs"
 import { reading } from "./dashboard/hostile.mjs"
 import { keyboard } from "./dashboard/keyboard.mjs"
+import { late } from "./dashboard/late.mjs"
 import { logs, logsReadable } from "./dashboard/logs.mjs"
 import { moves } from "./dashboard/moves.mjs"
 import { kinds, prefix, rights } from "./dashboard/rights.mjs"
@@ -24,7 +25,7 @@ const browser = new Browser(require("playwright-core").chromium, require("axe-co
 await browser.start()
 try {
   const only = process.env.ONLY?.split(",")
-  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, logs, logsReadable, topics, topicsReadable, sampling, readable })
+  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, late, logs, logsReadable, topics, topicsReadable, sampling, readable })
   const wanted = all.filter(([name]) => !only || only.includes(name))
   await Promise.all(wanted.map(([name, play]) => browser.play(name, play)))
   if (!only || only.includes("away")) await browser.play("away", away)

@@ -167,6 +167,15 @@ class Stage {
       `${what}: axe has nothing to say`)
   }
 
+  // nothing runs off the side, and axe has nothing to say
+
+  async check(page, view, what) {
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    this.ok(wide <= page.viewportSize().width, `${view}: ${what} is as wide as the page`, wide)
+    await this.shot(page, `${view}-${what}`)
+    await this.axe(page, `${view}, ${what}`)
+  }
+
   async shot(page, what) {
     if (shots) await page.screenshot({ path: `${shots}/${this.name}-${what}.png`, fullPage: true })
   }
@@ -181,5 +190,15 @@ class Stage {
   }
 }
 
+// on a desk and a telephone, in light and dark
+
+const DARK = { colorScheme: "dark" }
+
+export const VIEWS = [
+  ["light", { colorScheme: "light" }], ["dark", DARK],
+  ["phone", { ...DARK, viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
+]
+
+export const within = (page, name) => page.getByRole("region", { name, exact: true })
 export const dialog = (page) => page.getByRole("dialog")
 export const inDialog = (page, name) => dialog(page).getByRole("button", { name })

@@ -1,9 +1,7 @@
 // Logs: what a person sees of them, and changes, by the dashboard alone. Only the
 // consumers are somebody else. Both stories have one project: the server's.
 
-import { dialog, inDialog } from "./browser.mjs"
-
-const within = (page, title) => page.getByRole("region", { name: title })
+import { VIEWS, dialog, inDialog, within } from "./browser.mjs"
 
 // one message is popped, and what becomes of it told, when pops are not switched off
 
@@ -251,18 +249,9 @@ export async function logsReadable(t) {
     await consume(t, queue, queue, "dlq", { error: `${queue} ${"e".repeat(400)}` })
   }
 
-  const views = [
-    ["light", { colorScheme: "light" }], ["dark", { colorScheme: "dark" }],
-    ["phone", { colorScheme: "dark", viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
-  ]
-  for (const [i, [view, options]] of views.entries()) {
+  for (const [i, [view, options]] of VIEWS.entries()) {
     const page = await t.open(options)
-    const check = async (what) => {
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-      t.ok(wide <= page.viewportSize().width, `${view}: ${what} is as wide as the page`, wide)
-      await t.shot(page, `${view}-${what}`)
-      await t.axe(page, `${view}, ${what}`)
-    }
+    const check = (what) => t.check(page, view, what)
     const shown = NAMES[i].replace("\u202e", "\\u202e")
 
     await t.visit(page, "#/logs")

@@ -1,7 +1,7 @@
 // On a telephone and on a desk, in light and dark: nothing runs off the side, and axe
 // (names, roles, contrast) has nothing to say.
 
-import { dialog } from "./browser.mjs"
+import { VIEWS, dialog } from "./browser.mjs"
 
 const toSubscription = async (page) => {
   await page.locator(".halves").waitFor()
@@ -20,19 +20,9 @@ export async function readable(t) {
   await t.api("POST", "/subscriptions", { queueId: "failing", target: { url: `https://hooks.example.com:1024/${"p".repeat(200)}` } })
   await t.api("POST", "/queues/failing/messages", { body: "x" })
 
-  const views = [
-    ["light", { colorScheme: "light" }], ["dark", { colorScheme: "dark" }],
-    ["phone", { colorScheme: "dark", viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
-  ]
-  for (const [view, options] of views) {
+  for (const [view, options] of VIEWS) {
     const page = await t.open(options)
-    const wide = (what) => page.evaluate(() => document.documentElement.scrollWidth).then((n) =>
-      t.ok(n <= page.viewportSize().width, `${view}: ${what} is as wide as the page`, n))
-    const check = async (what) => {
-      await wide(what)
-      await t.shot(page, `${view}-${what}`)
-      await t.axe(page, `${view}, ${what}`)
-    }
+    const check = (what) => t.check(page, view, what)
 
     await t.visit(page)
     await page.getByLabel("API key").waitFor()

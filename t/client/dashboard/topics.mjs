@@ -1,11 +1,10 @@
 // Topics and subscriptions: what a person sees of them, and changes, by the dashboard
 // alone.
 
-import { dialog, inDialog } from "./browser.mjs"
+import { VIEWS, dialog, inDialog, within } from "./browser.mjs"
 
 const HOSTILE = "<img src=x onerror=\"window.hacked = 1\">\u202egnp"
 
-const within = (page, title) => page.getByRole("region", { name: title, exact: true })
 const heading = (page, name) => page.getByRole("heading", { level: 1, name, exact: true })
 const tile = (page, name) => page.locator(".tiles div", { hasText: name }).locator("dd")
 
@@ -222,17 +221,9 @@ export async function topicsReadable(t) {
     { data: "/w==" }, { attributes: { only: "attributes" } }] })
   await t.pubsub("PUT", "/snapshots/kept", { subscription: `projects/${t.project}/subscriptions/plain` })
 
-  for (const [view, options] of [
-    ["light", { colorScheme: "light" }],
-    ["phone", { colorScheme: "dark", viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
-  ]) {
+  for (const [view, options] of VIEWS.filter(([name]) => name !== "dark")) {        // where the light one is turned dark
     const page = await t.open(options)
-    const check = async (what) => {
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-      t.ok(wide <= page.viewportSize().width, `${view}: ${what} is as wide as the page`, wide)
-      await t.shot(page, `${view}-${what}`)
-      await t.axe(page, `${view}, ${what}`)
-    }
+    const check = (what) => t.check(page, view, what)
     await t.visit(page, "#/topics")
     await t.login(page)
     await page.getByRole("link", { name: "a26-more" }).waitFor()
