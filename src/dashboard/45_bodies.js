@@ -66,7 +66,7 @@ function copyBody(text) {
 function body(text) {
   const nice = text.length <= 262144 ? pretty(text) : null
   const size = new TextEncoder().encode(text).length
-  const shown = h("pre", { class: "text", tabindex: "0", "aria-label": "Body" })
+  const shown = h("pre", { class: "text", tabindex: "0", role: "group", "aria-label": "Body" })
   let all = text.length <= PREVIEW
   let indent = false
 

@@ -15,6 +15,7 @@ export async function readable(t) {
   await t.api("POST", "/queues", { name: "ledger", kind: "fifo" })
   await t.api("POST", `/queues/${long}/messages`, { messages: [
     { body: "x".repeat(5000), attributes: { trace: "y".repeat(1024) } }, { body: '{"a":[1,2,{"b":"\\u202e"}]}' }, { body: "\u202e\u0000" },
+    { body: " \n" },
   ] })
   await t.api("POST", "/queues", { name: "failing" })
   await t.api("POST", "/subscriptions", { queueId: "failing", target: { url: `https://hooks.example.com:1024/${"p".repeat(200)}` } })
@@ -35,7 +36,7 @@ export async function readable(t) {
     await check("create")
     await page.keyboard.press("Escape")
     await page.getByRole("link", { name: long }).click()
-    await page.locator("pre.text").nth(2).waitFor()
+    await page.locator("pre.text").nth(3).waitFor()
     await toSubscription(page)
     await page.getByRole("button", { name: "Subscribe an endpoint" }).waitFor()
     await check("queue")
