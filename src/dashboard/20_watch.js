@@ -75,6 +75,7 @@ async function ask(w) {
       wait = 0
       resting = 0
     }
+    askAgainForKinds()
   } catch (error) {
     if (error.passing) {
       const now = Date.now()              // calls that were under way together fail as one

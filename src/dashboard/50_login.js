@@ -42,7 +42,6 @@ function loginPage(message) {
     }
     keep(as)
     route()
-    askForKinds()
   }
 
   show("Log in", h("section", { class: "card login stack", "aria-labelledby": "login-title" },

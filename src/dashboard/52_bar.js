@@ -5,31 +5,58 @@
 const KINDS = [
   { title: "Queues", href: "#/", pages: /^#\/queues\// },
   { title: "Logs", href: "#/logs", pages: /^#\/logs($|\/)/, look: (as) => get("/resources/queues?limit=1", { as, api: QUEEN, has: "queues" }) },
-  { title: "Topics", href: "#/topics", pages: /^#\/(topics|subs)($|\/)/, look: (as) => get("/topics?pageSize=1", { as, api: PUBSUB }) },
+  { title: "Topics", href: "#/topics", pages: /^#\/(topics|subs)($|\/)/, look: lookForTopics },
 ]
 
-const kinds = new Set()                   // the titles of those that have answered
+// A list of no topics is {}, as some other server may answer to everything. The counts
+// of a subscription are of this API alone: it refuses this one for its name.
+
+async function lookForTopics(as) {
+  const page = await get("/topics?pageSize=1", { as, api: PUBSUB })
+  if (!page?.topics) await get(`${subscriptionAt("-")}:counts`, { as, api: PUBSUB, has: "counts" })
+}
+
+const kinds = new Map()                   // title → whether it is there, once that is known
+let askedBy = null                        // the session for which it is being asked
+let asked = 0
 
 const kindOfPage = () => KINDS.find(({ pages }) => pages.test(location.hash)) ?? KINDS[0]
 
 async function askForKinds() {
   const as = session
-  await Promise.all(KINDS.filter((kind) => kind.look).map(async (kind) => {
-    try {
-      await kind.look({ ...as })         // one that refuses the key is not there, and no reason to leave
-    } catch (error) {
-      if (error.code === "unknown" || error.status === 0 || error.status === 401 || error.status === 404) return
-    }
-    if (as === session) kinds.add(kind.title)
+  const unknown = KINDS.filter(({ title, look }) => look && !kinds.has(title))
+  if (as === askedBy || unknown.length === 0) return
+  askedBy = as
+  asked = Date.now()
+  await Promise.all(unknown.map(async ({ title, look }) => {
+    const there = await look({ ...as }).then(() => true, isThere)         // one that refuses the key is no reason to leave
+    if (as === session && there !== undefined) kinds.set(title, there)
   }))
+  if (as === askedBy) askedBy = null
   if (as === session) kindLinks()
 }
 
+// What an error tells of that. Nothing, where there was no answer or somebody before
+// the server gave it: it is asked again as something else is answered.
+
+function isThere(error) {
+  if (error.status === 0 || error.code === "unknown") return error.passing ? undefined : false
+  return error.status !== 401 && error.status !== 404
+}
+
+function askAgainForKinds() {
+  if (session && Date.now() >= asked + EVERY) askForKinds()
+}
+
+// the links stay the same elements: somebody may have the focus in one
+
 function kindLinks() {
-  const shown = session === null ? [] : KINDS.filter(({ title, look }) => !look || kinds.has(title))
-  at("kinds").replaceChildren(...shown.map((kind) => h("a", {
-    href: kind.href, "aria-current": kind === kindOfPage() && (kind.href === (location.hash || "#/") ? "page" : "true"),
-  }, kind.title)))
+  for (const kind of KINDS) {
+    kind.link ??= at("kinds").appendChild(h("a", { href: kind.href }, kind.title))
+    kind.link.hidden = session === null || (kind.look !== undefined && !kinds.get(kind.title))
+    if (kind === kindOfPage()) kind.link.setAttribute("aria-current", kind.href === (location.hash || "#/") ? "page" : "true")
+    else kind.link.removeAttribute("aria-current")
+  }
 }
 
 function bar() {

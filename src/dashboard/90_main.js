@@ -36,6 +36,7 @@ function route() {
   bar()
   pages++
   if (!session) return loginPage()
+  askForKinds()
   for (const [pattern, page] of PAGES) {
     const found = pattern.exec(location.hash)
     try {
@@ -67,4 +68,3 @@ addEventListener("hashchange", route)
 theme(["light", "dark"].find((value) => value === localStorage.getItem(COLOURS)) ?? "")
 keep(keptSession())
 route()
-if (session) askForKinds()

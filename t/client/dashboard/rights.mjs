@@ -81,20 +81,38 @@ export async function kinds(t) {
   t.is(await links(), [], "none is left when nobody is logged in")
   await t.visit(page)
 
-  const answers = async (status, body) => {
+  const answers = async (status, body, title = "Logs", api = /\/api\/v1\//, last = api) => {
     await page.unrouteAll()
-    await page.route(/\/api\/v1\//, (route) => route.fulfill({ status, contentType: "application/json", body }))
-    const asked = page.waitForResponse(/\/api\/v1\/resources/)
+    await page.route(api, (route) => route.fulfill({ status, contentType: "application/json", body }))
+    const asked = page.waitForResponse(last)
     await t.login(page)
     await asked
     await page.getByRole("link", { name: "one" }).waitFor()
-    const shown = (await links()).includes("Logs")
+    const shown = (await links()).includes(title)
     await page.getByRole("button", { name: "Log out" }).click()
     return shown
   }
   t.is(await answers(404, '{"error":"not_found","message":"no"}'), false, "no link where there is no such API")
   t.is(await answers(200, "{}"), false, "nor where somebody else answers")
   t.is(await answers(403, '{"error":"Insufficient permissions"}'), true, "but where this key may not")
+  t.is(await answers(200, "{}", "Topics", /\/v1\/projects\//, /:counts$/), false, "nor for topics, of which an empty list looks so")
+
+  // one that was away comes by itself
+
+  await page.unrouteAll()
+  const away = [/\/api\/v1\//, /\/v1\/projects\//]
+  await page.route(away[0], (route) => route.abort())
+  await page.route(away[1], (route) => route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway" }))
+  const asked = Promise.all([page.waitForEvent("requestfailed", (r) => away[0].test(r.url())), page.waitForResponse(away[1])])
+  await t.login(page)
+  await asked
+  await page.getByRole("link", { name: "one" }).waitFor()
+  t.is(await links(), ["Queues"], "no link where there is no answer")
+  await page.unrouteAll()
+  await t.until(page, logs)
+  await t.until(page, page.getByRole("link", { name: "Topics", exact: true }))
+  t.ok(true, "until there is one")
+  await page.getByRole("button", { name: "Log out" }).click()
 
   // the page's own API: somebody else answers
 
