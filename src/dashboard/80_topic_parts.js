@@ -87,7 +87,7 @@ function editSettings(what, id, fields, done) {
   })
 }
 
-// null where nothing is changed
+// before and now: what the form said and says; null where that is the same
 
 async function patchOf(what, id, before, now) {
   const changed = Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]))

@@ -34,12 +34,13 @@ function topicSettings({ id, topic }, done) {
       ["Labels", topic.labels ? labelBadges(topic.labels) : "none"]))
 }
 
-// The names of its subscriptions, asked for again as others make some; a row of the
-// table stays what it is as long as its subscription is there.
+// The names of its subscriptions, asked for again as others make some; a row stays the
+// same element as long as its subscription is there: somebody may have the focus in it.
 
 function topicSubs(page) {
   const box = h("div", {})
   const walk = { from: [null] }
+  let rows = new Map()
   let drawn = ""
 
   async function load() {
@@ -49,18 +50,21 @@ function topicSubs(page) {
     const text = JSON.stringify([walk.from, names, next])
     if (text === drawn) return
     drawn = text
+    rows = new Map(names.map((name) => [name, rows.get(name) ?? subRow(idOf(name))]))
+    const inside = document.activeElement
     box.replaceChildren(
-      names.length ? tableOf("Subscriptions of this topic, the counts of this moment and the rates of the last minutes", SUB_HEADS,
-        names.map((name) => subRow(idOf(name))))
+      names.length ? tableOf("Subscriptions of this topic, the counts of this moment and the rates of the last minutes", SUB_HEADS, [...rows.values()])
         : h("div", { class: "card empty" }, h("h3", {}, "No subscription"),
           h("p", {}, "What is published now goes to nobody. A subscription gets what is published once it is there."),
           button("Make the first subscription", () => createSub(page), "first")),
       ...pager(walk, next, () => load().catch(refused)))
+    if (inside.isConnected) inside.focus()
   }
 
   const refused = (error) => {
     if (error.passing && drawn !== "") return
     drawn = ""
+    rows = new Map()
     box.replaceChildren(note(error.status === 404 ? "This topic was deleted meanwhile." : inWords(error)))
   }
 

@@ -59,6 +59,15 @@ async function subscribed(t, page) {
   await page.getByRole("link", { name: "billing" }).waitFor()
   await t.until(page, page.getByRole("row", { name: /billing/ }).getByText("Ordered"))
   t.ok(true, "subscribed, and in the list of its topic")
+
+  const link = page.getByRole("link", { name: "billing" })
+  const other = page.getByRole("link", { name: "audit" })
+  await link.focus()
+  await t.pubsub("PUT", "/subscriptions/audit", { topic: "projects/topics/topics/orders+%41" })
+  await t.until(page, other)
+  t.ok(await link.evaluate((node) => node === document.activeElement), "another one comes, and the focus stays")
+  await t.pubsub("DELETE", "/subscriptions/audit")
+  await other.waitFor({ state: "detached" })
 }
 
 async function publish(t, page, data, key) {
