@@ -72,7 +72,8 @@ function subSettings(page) {
   return card("Settings", { head: button("Edit settings", () => editSub(page), "plain") },
     pairs(
       ["Topic", topicLink(sub.topic)],
-      ["Delivery", ...(url ? ["pushed to ", h("span", { class: "mono" }, visibleText(url)), bare && (bare.writeMetadata ? ", bare, the rest as headers" : ", bare")] : ["pulled"])],
+      ["Delivery", ...(url ? ["pushed to ", h("span", { class: "mono" }, visibleText(url)),
+                              bare && (bare.writeMetadata ? ", bare, the rest as headers" : ", bare")] : ["pulled"])],
       token && ["Token", `of ${token.serviceAccountEmail}${token.audience ? `, for ${token.audience}` : ""}`],
       ["Ack deadline", duration(sub.ackDeadlineSeconds)],
       ["Retention", `${span(sub.messageRetentionDuration)}${sub.retainAckedMessages ? ", also of what was acknowledged" : ""}`],

@@ -7,10 +7,9 @@ const PULLED = [1, 5, 10]
 function pulledCard(page) {
   const { sub } = page
   const list = h("div", { class: "looks" })
-  if (sub.detached) return card("Messages", {}, h("div", { class: "empty" }, h("p", {}, "It is detached: it has none, and gets none.")))
-  if (sub.pushConfig.pushEndpoint) {
-    return card("Messages", {}, h("div", { class: "empty" }, h("p", {}, "They are pushed to the endpoint. Only those of a subscription that is pulled can be looked at.")))
-  }
+  const why = sub.detached ? "It is detached: it has none, and gets none."
+    : sub.pushConfig.pushEndpoint && "They are pushed to the endpoint. Only those of a subscription that is pulled can be looked at."
+  if (why) return card("Messages", {}, h("div", { class: "empty" }, h("p", {}, why)))
   const limit = h("select", { "aria-label": "How many" }, PULLED.map((n) => h("option", { value: n, selected: n === 5 }, `${n} at most`)))
   const pull = () => lookInto(page, Number(limit.value), list)
   const go = async () => {
@@ -92,7 +91,8 @@ function snapshotsCard(page) {
   }, (error) => refusedNote(error, () => load()))
 
   if (topic === DELETED || detached) {
-    return card("Snapshots", {}, h("p", { class: "muted" }, detached ? "It is detached, and can seek to none." : "Its topic was deleted, with the list of its snapshots."))
+    return card("Snapshots", {}, h("p", { class: "muted" },
+      detached ? "It is detached, and can seek to none." : "Its topic was deleted, with the list of its snapshots."))
   }
   load()
   return card("Snapshots", { head: button("Make a snapshot", () => makeSnapshot(page, load), "plain") }, list)
@@ -122,7 +122,8 @@ function makeSnapshot(page, done) {
 function seekToSnapshot(page, id) {
   confirmIn({
     title: `Seek ${page.id} to ${id}?`, action: "Seek",
-    inside: h("p", {}, "What the snapshot has, and what was published after it, comes again. All else counts as acknowledged, and what is being delivered is given up."),
+    inside: h("p", {}, "What the snapshot has, and what was published after it, comes again. All else counts as acknowledged, "
+                       + "and what is being delivered is given up."),
     async submit() {
       await pubsub("POST", `${subscriptionAt(page.id)}:seek`, { snapshot: fullName("snapshots", id) })
       say(`It has sought to ${id}.`)
