@@ -53,7 +53,7 @@ queuectl_exit_e queuectl_subs_settings(queuectl_t *q, queuectl_buf_t *body,
 queuectl_exit_e queuectl_subs_push(queuectl_t *q, const char *url,
     queuectl_buf_t *body);
 
-/* queuectl_ack.c: of the subscription that is the first argument */
+/* queuectl_subs_ack.c: of the subscription that is the first argument */
 
 queuectl_exit_e queuectl_subs_settle(queuectl_t *q, queuectl_receipts_t *rs);
 

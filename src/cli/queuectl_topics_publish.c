@@ -13,21 +13,21 @@
 /* the server takes ten times as many, and of a topic with many subscriptions
    fewer */
 
-#define QUEUECTL_PUBLISH_BATCH  100
+#define QUEUECTL_TOPICS_PUBLISH_BATCH  100
 
 
-static queuectl_exit_e queuectl_publish(queuectl_t *q);
-static void queuectl_publish_path(queuectl_t *q, queuectl_buf_t *path);
-static queuectl_exit_e queuectl_publish_one(queuectl_t *q,
+static queuectl_exit_e queuectl_topics_publish(queuectl_t *q);
+static void queuectl_topics_publish_path(queuectl_t *q, queuectl_buf_t *path);
+static queuectl_exit_e queuectl_topics_publish_one(queuectl_t *q,
     queuectl_span_t data);
-static queuectl_exit_e queuectl_publish_object(queuectl_t *q,
+static queuectl_exit_e queuectl_topics_publish_object(queuectl_t *q,
     queuectl_span_t data, long long line, queuectl_buf_t *object);
-static queuectl_exit_e queuectl_publish_line(queuectl_span_t line,
+static queuectl_exit_e queuectl_topics_publish_line(queuectl_span_t line,
     queuectl_buf_t *object);
-static void queuectl_publish_print(queuectl_t *q, queuectl_answer_t *a);
+static void queuectl_topics_publish_print(queuectl_t *q, queuectl_answer_t *a);
 
 
-static const queuectl_flag_t  queuectl_publish_flags[] = {
+static const queuectl_flag_t  queuectl_topics_publish_flags[] = {
     { "file", 'f', QUEUECTL_TEXT, "FILE",
       "take the data, or with --lines all of them, from a file; \"-\": stdin" },
     { "lines", 'l', QUEUECTL_SWITCH, NULL,
@@ -46,7 +46,7 @@ static const queuectl_flag_t  queuectl_publish_flags[] = {
 };
 
 
-const queuectl_command_t  queuectl_publish_commands[] = {
+const queuectl_command_t  queuectl_topics_publish_commands[] = {
     { "topics", "publish", "TOPIC [DATA]", 1, 2, QUEUECTL_API,
       "Publish a message, or one for each line of a file",
       "Without DATA and --file, or with \"-\", the data is stdin, all of it, "
@@ -58,14 +58,14 @@ const queuectl_command_t  queuectl_publish_commands[] = {
       "  queuectl topics publish photos --file photo.jpeg\n"
       "  queuectl topics publish orders --file orders.txt --lines "
       "--ordering-key shop-1\n",
-      queuectl_publish_flags, queuectl_publish },
+      queuectl_topics_publish_flags, queuectl_topics_publish },
 
     { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 };
 
 
 static queuectl_exit_e
-queuectl_publish(queuectl_t *q)
+queuectl_topics_publish(queuectl_t *q)
 {
     static const char *const  single[] = { NULL };
     static const char *const  jsonl[] = { "attribute", "ordering-key", "lines",
@@ -77,12 +77,12 @@ queuectl_publish(queuectl_t *q)
         .single = single,
         .jsonl = jsonl,
         .before = "{\"messages\":[",
-        .batch = QUEUECTL_PUBLISH_BATCH,
+        .batch = QUEUECTL_TOPICS_PUBLISH_BATCH,
         .blind = 1,
-        .path = queuectl_publish_path,
-        .object = queuectl_publish_object,
-        .one = queuectl_publish_one,
-        .print = queuectl_publish_print
+        .path = queuectl_topics_publish_path,
+        .object = queuectl_topics_publish_object,
+        .one = queuectl_topics_publish_one,
+        .print = queuectl_topics_publish_print
     };
 
     return queuectl_input(q, &sending);
@@ -90,14 +90,14 @@ queuectl_publish(queuectl_t *q)
 
 
 static void
-queuectl_publish_path(queuectl_t *q, queuectl_buf_t *path)
+queuectl_topics_publish_path(queuectl_t *q, queuectl_buf_t *path)
 {
     queuectl_topics_path(q, path, "topics", q->arguments[0], ":publish");
 }
 
 
 static queuectl_exit_e
-queuectl_publish_one(queuectl_t *q, queuectl_span_t data)
+queuectl_topics_publish_one(queuectl_t *q, queuectl_span_t data)
 {
     queuectl_buf_t      body, path;
     queuectl_exit_e     rc;
@@ -109,11 +109,11 @@ queuectl_publish_one(queuectl_t *q, queuectl_span_t data)
     memset(&r, 0, sizeof(queuectl_request_t));
 
     queuectl_buf_text(&body, "{\"messages\":[");
-    rc = queuectl_publish_object(q, data, 0, &body);
+    rc = queuectl_topics_publish_object(q, data, 0, &body);
     queuectl_buf_text(&body, "]}");
 
     if (rc == QUEUECTL_OK) {
-        queuectl_publish_path(q, &path);
+        queuectl_topics_publish_path(q, &path);
 
         r.method = "POST";
         r.path = path.data;
@@ -122,7 +122,7 @@ queuectl_publish_one(queuectl_t *q, queuectl_span_t data)
         rc = queuectl_http_call(q, &r, &a);
 
         if (rc == QUEUECTL_OK) {
-            queuectl_publish_print(q, &a);
+            queuectl_topics_publish_print(q, &a);
         }
 
         queuectl_http_free(&a);
@@ -136,14 +136,14 @@ queuectl_publish_one(queuectl_t *q, queuectl_span_t data)
 
 
 static queuectl_exit_e
-queuectl_publish_object(queuectl_t *q, queuectl_span_t data, long long line,
-    queuectl_buf_t *object)
+queuectl_topics_publish_object(queuectl_t *q, queuectl_span_t data,
+    long long line, queuectl_buf_t *object)
 {
     const char       *key;
     queuectl_exit_e   rc;
 
     if (line && queuectl_given(q, "jsonl")) {
-        return queuectl_publish_line(data, object);
+        return queuectl_topics_publish_line(data, object);
     }
 
     if (data.len == 0 && !queuectl_given(q, "attribute")) {
@@ -172,7 +172,7 @@ queuectl_publish_object(queuectl_t *q, queuectl_span_t data, long long line,
 /* as it was pulled: the message alone, or with what a pull has around it */
 
 static queuectl_exit_e
-queuectl_publish_line(queuectl_span_t line, queuectl_buf_t *object)
+queuectl_topics_publish_line(queuectl_span_t line, queuectl_buf_t *object)
 {
     queuectl_span_t  value, message;
 
@@ -206,7 +206,7 @@ queuectl_publish_line(queuectl_span_t line, queuectl_buf_t *object)
 
 
 static void
-queuectl_publish_print(queuectl_t *q, queuectl_answer_t *a)
+queuectl_topics_publish_print(queuectl_t *q, queuectl_answer_t *a)
 {
     queuectl_buf_t   text;
     queuectl_span_t  ids, id;

@@ -9,8 +9,8 @@
 
 /* what one call gives, and how long it waits */
 
-#define QUEUECTL_PULL_CALL  1000
-#define QUEUECTL_PULL_WAIT  20
+#define QUEUECTL_SUBS_PULL_CALL  1000
+#define QUEUECTL_SUBS_PULL_WAIT  20
 
 
 typedef struct {
@@ -18,20 +18,21 @@ typedef struct {
     long long             most;
     long long             got;
     long long             wait;         /* seconds that are left */
-} queuectl_pull_t;
+} queuectl_subs_pull_t;
 
 
-static queuectl_exit_e queuectl_pull(queuectl_t *q);
-static queuectl_exit_e queuectl_pull_all(queuectl_t *q, queuectl_pull_t *p);
-static queuectl_exit_e queuectl_pull_call(queuectl_t *q, queuectl_pull_t *p,
-    int *n);
-static queuectl_exit_e queuectl_pull_messages(queuectl_t *q,
+static queuectl_exit_e queuectl_subs_pull(queuectl_t *q);
+static queuectl_exit_e queuectl_subs_pull_all(queuectl_t *q,
+    queuectl_subs_pull_t *p);
+static queuectl_exit_e queuectl_subs_pull_call(queuectl_t *q,
+    queuectl_subs_pull_t *p, int *n);
+static queuectl_exit_e queuectl_subs_pull_messages(queuectl_t *q,
     queuectl_span_t answer, int *n);
-static queuectl_exit_e queuectl_pull_one(queuectl_t *q,
+static queuectl_exit_e queuectl_subs_pull_one(queuectl_t *q,
     queuectl_span_t received, queuectl_receipts_t *rs);
 
 
-static const queuectl_flag_t  queuectl_pull_flags[] = {
+static const queuectl_flag_t  queuectl_subs_pull_flags[] = {
     { "max", 'n', QUEUECTL_NUMBER, "N", "messages at most: 1" },
     { "wait", 'w', QUEUECTL_SECONDS, "TIME",
       "wait so long for the first one; not at all" },
@@ -45,7 +46,7 @@ static const queuectl_flag_t  queuectl_pull_flags[] = {
 };
 
 
-const queuectl_command_t  queuectl_pull_commands[] = {
+const queuectl_command_t  queuectl_subs_pull_commands[] = {
     { "subs", "pull", "SUBSCRIPTION", 1, 1, QUEUECTL_API,
       "Pull messages, and print them with their ack ids",
       "A message that is not acknowledged comes again when its deadline ends. "
@@ -55,17 +56,17 @@ const queuectl_command_t  queuectl_pull_commands[] = {
       "  queuectl subs pull billing --max 100000 --ack --json > "
       "messages.jsonl\n"
       "  queuectl topics publish copy --jsonl --file messages.jsonl\n",
-      queuectl_pull_flags, queuectl_pull },
+      queuectl_subs_pull_flags, queuectl_subs_pull },
 
     { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 };
 
 
 static queuectl_exit_e
-queuectl_pull(queuectl_t *q)
+queuectl_subs_pull(queuectl_t *q)
 {
-    queuectl_exit_e  rc;
-    queuectl_pull_t  p;
+    queuectl_exit_e       rc;
+    queuectl_subs_pull_t  p;
 
     if ((q->json != 0) + queuectl_given(q, "raw") + queuectl_given(q, "lines")
         > 1)
@@ -78,14 +79,14 @@ queuectl_pull(queuectl_t *q)
         return queuectl_usage(q, "--max is at least 1");
     }
 
-    memset(&p, 0, sizeof(queuectl_pull_t));
+    memset(&p, 0, sizeof(queuectl_subs_pull_t));
     queuectl_topics_path(q, &p.path, "subscriptions", q->arguments[0],
                          ":pull");
 
     p.most = queuectl_number(q, "max", 1);
     p.wait = queuectl_number(q, "wait", 0);
 
-    rc = queuectl_pull_all(q, &p);
+    rc = queuectl_subs_pull_all(q, &p);
 
     if (rc == QUEUECTL_OK && p.got == 0) {
         queuectl_note(q, "no messages");
@@ -98,7 +99,7 @@ queuectl_pull(queuectl_t *q)
 
 
 static queuectl_exit_e
-queuectl_pull_all(queuectl_t *q, queuectl_pull_t *p)
+queuectl_subs_pull_all(queuectl_t *q, queuectl_subs_pull_t *p)
 {
     int              n;
     long long        waited;
@@ -106,7 +107,7 @@ queuectl_pull_all(queuectl_t *q, queuectl_pull_t *p)
 
     do {
         waited = p->wait;
-        rc = queuectl_pull_call(q, p, &n);
+        rc = queuectl_subs_pull_call(q, p, &n);
         p->got += n;
 
         if (queuectl_interrupts()) {
@@ -116,8 +117,8 @@ queuectl_pull_all(queuectl_t *q, queuectl_pull_t *p)
         /* only for the first message it waits, a call after the other; the
            last of them does not wait */
 
-        p->wait = n || waited < QUEUECTL_PULL_WAIT ? 0
-                  : waited - QUEUECTL_PULL_WAIT;
+        p->wait = n || waited < QUEUECTL_SUBS_PULL_WAIT ? 0
+                  : waited - QUEUECTL_SUBS_PULL_WAIT;
 
     } while (rc == QUEUECTL_OK && p->got < p->most && (n || waited));
 
@@ -126,7 +127,7 @@ queuectl_pull_all(queuectl_t *q, queuectl_pull_t *p)
 
 
 static queuectl_exit_e
-queuectl_pull_call(queuectl_t *q, queuectl_pull_t *p, int *n)
+queuectl_subs_pull_call(queuectl_t *q, queuectl_subs_pull_t *p, int *n)
 {
     long long            left;
     queuectl_buf_t       body;
@@ -139,7 +140,8 @@ queuectl_pull_call(queuectl_t *q, queuectl_pull_t *p, int *n)
 
     memset(&body, 0, sizeof(queuectl_buf_t));
     queuectl_buf_print(&body, "{\"maxMessages\":%lld%s}",
-                       left < QUEUECTL_PULL_CALL ? left : QUEUECTL_PULL_CALL,
+                       left < QUEUECTL_SUBS_PULL_CALL
+                       ? left : QUEUECTL_SUBS_PULL_CALL,
                        p->wait ? "" : ",\"returnImmediately\":true");
 
     memset(&r, 0, sizeof(queuectl_request_t));
@@ -150,17 +152,17 @@ queuectl_pull_call(queuectl_t *q, queuectl_pull_t *p, int *n)
     /* how long the server waits is its own affair: for less we go away, which
        takes no messages, and the last call says whether it is there at all */
 
-    if (p->wait < QUEUECTL_PULL_WAIT) {
+    if (p->wait < QUEUECTL_SUBS_PULL_WAIT) {
         r.limit = p->wait;
 
     } else {
-        r.wait = QUEUECTL_PULL_WAIT;
+        r.wait = QUEUECTL_SUBS_PULL_WAIT;
     }
 
     rc = queuectl_http_send(q, &r, &a);
 
     if (rc == QUEUECTL_OK) {
-        rc = queuectl_pull_messages(q, a.json, n);
+        rc = queuectl_subs_pull_messages(q, a.json, n);
 
     } else if (r.limit && a.code == CURLE_OPERATION_TIMEDOUT) {
         rc = QUEUECTL_OK;
@@ -177,7 +179,7 @@ queuectl_pull_call(queuectl_t *q, queuectl_pull_t *p, int *n)
 
 
 static queuectl_exit_e
-queuectl_pull_messages(queuectl_t *q, queuectl_span_t answer, int *n)
+queuectl_subs_pull_messages(queuectl_t *q, queuectl_span_t answer, int *n)
 {
     queuectl_exit_e      rc, settled;
     queuectl_span_t      messages, received;
@@ -201,7 +203,7 @@ queuectl_pull_messages(queuectl_t *q, queuectl_span_t answer, int *n)
     received.data = NULL;
 
     while (rc == QUEUECTL_OK && queuectl_json_next(messages, &received)) {
-        rc = queuectl_pull_one(q, received, &rs);
+        rc = queuectl_subs_pull_one(q, received, &rs);
     }
 
     *n = rs.n;
@@ -229,7 +231,7 @@ queuectl_pull_messages(queuectl_t *q, queuectl_span_t answer, int *n)
 
 
 static queuectl_exit_e
-queuectl_pull_one(queuectl_t *q, queuectl_span_t received,
+queuectl_subs_pull_one(queuectl_t *q, queuectl_span_t received,
     queuectl_receipts_t *rs)
 {
     queuectl_exit_e  rc;

@@ -10,27 +10,27 @@
 
 /* a body has a MiB at most, and an id some 150 bytes */
 
-#define QUEUECTL_ACK_CALL  1000
+#define QUEUECTL_SUBS_ACK_CALL  1000
 
 
-static queuectl_exit_e queuectl_ack(queuectl_t *q);
-static queuectl_exit_e queuectl_ack_extend(queuectl_t *q);
-static queuectl_exit_e queuectl_ack_nack(queuectl_t *q);
-static queuectl_exit_e queuectl_ack_all(queuectl_t *q, long long seconds,
+static queuectl_exit_e queuectl_subs_ack(queuectl_t *q);
+static queuectl_exit_e queuectl_subs_ack_extend(queuectl_t *q);
+static queuectl_exit_e queuectl_subs_ack_nack(queuectl_t *q);
+static queuectl_exit_e queuectl_subs_ack_all(queuectl_t *q, long long seconds,
     const char *done);
-static void queuectl_ack_write(queuectl_receipts_t *rs, size_t from, size_t n,
-    queuectl_buf_t *body);
-static size_t queuectl_ack_late(queuectl_answer_t *a);
+static void queuectl_subs_ack_write(queuectl_receipts_t *rs, size_t from,
+    size_t n, queuectl_buf_t *body);
+static size_t queuectl_subs_ack_late(queuectl_answer_t *a);
 
 
-static const queuectl_flag_t  queuectl_ack_extend_flags[] = {
+static const queuectl_flag_t  queuectl_subs_ack_extend_flags[] = {
     { "deadline", 't', QUEUECTL_SECONDS, "TIME",
       "deliveries last so long from now, to 10m" },
     { NULL, 0, 0, NULL, NULL }
 };
 
 
-const queuectl_command_t  queuectl_ack_commands[] = {
+const queuectl_command_t  queuectl_subs_ack_commands[] = {
     { "subs", "ack", "SUBSCRIPTION ACKID...", 2, -1, QUEUECTL_API,
       "Acknowledge messages by their ack ids: they are gone",
       "With \"-\" for an id they are read from stdin, one a line.\n"
@@ -40,49 +40,50 @@ const queuectl_command_t  queuectl_ack_commands[] = {
       "  queuectl subs ack billing AQ...\n"
       "  queuectl subs pull billing --json | jq -r .ackId | "
       "queuectl subs ack billing -\n",
-      NULL, queuectl_ack },
+      NULL, queuectl_subs_ack },
 
     { "subs", "extend", "SUBSCRIPTION ACKID...", 2, -1, QUEUECTL_API,
       "Move the deadlines of deliveries",
       "  queuectl subs extend billing AQ... --deadline 5m\n",
-      queuectl_ack_extend_flags, queuectl_ack_extend },
+      queuectl_subs_ack_extend_flags, queuectl_subs_ack_extend },
 
     { "subs", "nack", "SUBSCRIPTION ACKID...", 2, -1, QUEUECTL_API,
       "Give messages back: they come again",
       "  queuectl subs nack billing AQ...\n",
-      NULL, queuectl_ack_nack },
+      NULL, queuectl_subs_ack_nack },
 
     { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 };
 
 
 static queuectl_exit_e
-queuectl_ack(queuectl_t *q)
+queuectl_subs_ack(queuectl_t *q)
 {
-    return queuectl_ack_all(q, -1, "acknowledged");
+    return queuectl_subs_ack_all(q, -1, "acknowledged");
 }
 
 
 static queuectl_exit_e
-queuectl_ack_nack(queuectl_t *q)
+queuectl_subs_ack_nack(queuectl_t *q)
 {
-    return queuectl_ack_all(q, 0, "given back");
+    return queuectl_subs_ack_all(q, 0, "given back");
 }
 
 
 static queuectl_exit_e
-queuectl_ack_extend(queuectl_t *q)
+queuectl_subs_ack_extend(queuectl_t *q)
 {
     if (queuectl_number(q, "deadline", 0) == 0) {
         return queuectl_usage(q, "for how long? --deadline TIME");
     }
 
-    return queuectl_ack_all(q, queuectl_number(q, "deadline", 0), "extended");
+    return queuectl_subs_ack_all(q, queuectl_number(q, "deadline", 0),
+                                 "extended");
 }
 
 
 static queuectl_exit_e
-queuectl_ack_all(queuectl_t *q, long long seconds, const char *done)
+queuectl_subs_ack_all(queuectl_t *q, long long seconds, const char *done)
 {
     queuectl_exit_e      rc;
     queuectl_receipts_t  rs;
@@ -108,7 +109,7 @@ queuectl_ack_all(queuectl_t *q, long long seconds, const char *done)
 
 
 static void
-queuectl_ack_write(queuectl_receipts_t *rs, size_t from, size_t n,
+queuectl_subs_ack_write(queuectl_receipts_t *rs, size_t from, size_t n,
     queuectl_buf_t *body)
 {
     size_t  i;
@@ -158,13 +159,13 @@ queuectl_subs_settle(queuectl_t *q, queuectl_receipts_t *rs)
 
     for (from = 0; from < rs->n && rc == QUEUECTL_OK; from += n) {
         n = rs->n - from;
-        n = n < QUEUECTL_ACK_CALL ? n : QUEUECTL_ACK_CALL;
+        n = n < QUEUECTL_SUBS_ACK_CALL ? n : QUEUECTL_SUBS_ACK_CALL;
 
-        queuectl_ack_write(rs, from, n, &body);
+        queuectl_subs_ack_write(rs, from, n, &body);
         r.body = queuectl_buf_span(&body);
 
         if (queuectl_http_send(q, &r, &a) != QUEUECTL_OK) {
-            late = a.status == 400 ? queuectl_ack_late(&a) : 0;
+            late = a.status == 400 ? queuectl_subs_ack_late(&a) : 0;
             rc = late ? QUEUECTL_OK : queuectl_http_failed(q, &a);
             worst = rc ? rc : QUEUECTL_FAILED;
         }
@@ -182,7 +183,7 @@ queuectl_subs_settle(queuectl_t *q, queuectl_receipts_t *rs)
 /* how many of a call came too late, where it says so: the others are done */
 
 static size_t
-queuectl_ack_late(queuectl_answer_t *a)
+queuectl_subs_ack_late(queuectl_answer_t *a)
 {
     size_t           n;
     queuectl_buf_t   text;
