@@ -1,5 +1,5 @@
 
-/* Where messages to be sent come from. */
+/* Where messages to be sent come from; one that is no line is sent here. */
 
 #include "queuectl_out.h"
 #include "queuectl_send.h"
@@ -11,7 +11,11 @@
 
 static queuectl_exit_e queuectl_input_flags(queuectl_t *q,
     const queuectl_sending_t *s);
+static queuectl_exit_e queuectl_input_whole(queuectl_t *q,
+    const queuectl_sending_t *s, FILE *f);
 static queuectl_exit_e queuectl_input_read(FILE *f, queuectl_buf_t *body);
+static queuectl_exit_e queuectl_input_one(queuectl_t *q,
+    const queuectl_sending_t *s, queuectl_span_t message);
 
 
 queuectl_exit_e
@@ -19,7 +23,6 @@ queuectl_input(queuectl_t *q, const queuectl_sending_t *s)
 {
     FILE             *f;
     const char       *file;
-    queuectl_buf_t    body;
     queuectl_span_t   span;
     queuectl_exit_e   rc;
 
@@ -37,7 +40,7 @@ queuectl_input(queuectl_t *q, const queuectl_sending_t *s)
         span.data = q->arguments[1];
         span.len = strlen(span.data);
 
-        return s->one(q, span);
+        return queuectl_input_one(q, s, span);
     }
 
     file = queuectl_text(q, "file");
@@ -62,14 +65,7 @@ queuectl_input(queuectl_t *q, const queuectl_sending_t *s)
         rc = queuectl_load(q, s, f);
 
     } else {
-        memset(&body, 0, sizeof(queuectl_buf_t));
-        rc = queuectl_input_read(f, &body);
-
-        if (rc == QUEUECTL_OK) {
-            rc = s->one(q, queuectl_buf_span(&body));
-        }
-
-        queuectl_buf_free(&body);
+        rc = queuectl_input_whole(q, s, f);
     }
 
     if (f != stdin) {
@@ -121,6 +117,25 @@ queuectl_input_flags(queuectl_t *q, const queuectl_sending_t *s)
 
 
 static queuectl_exit_e
+queuectl_input_whole(queuectl_t *q, const queuectl_sending_t *s, FILE *f)
+{
+    queuectl_buf_t   message;
+    queuectl_exit_e  rc;
+
+    memset(&message, 0, sizeof(queuectl_buf_t));
+    rc = queuectl_input_read(f, &message);
+
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_input_one(q, s, queuectl_buf_span(&message));
+    }
+
+    queuectl_buf_free(&message);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
 queuectl_input_read(FILE *f, queuectl_buf_t *body)
 {
     char    part[65536];
@@ -137,4 +152,44 @@ queuectl_input_read(FILE *f, queuectl_buf_t *body)
     }
 
     return QUEUECTL_OK;
+}
+
+
+static queuectl_exit_e
+queuectl_input_one(queuectl_t *q, const queuectl_sending_t *s,
+    queuectl_span_t message)
+{
+    queuectl_buf_t      body, path;
+    queuectl_exit_e     rc;
+    queuectl_answer_t   a;
+    queuectl_request_t  r;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    memset(&path, 0, sizeof(queuectl_buf_t));
+    memset(&r, 0, sizeof(queuectl_request_t));
+
+    queuectl_buf_text(&body, s->bare ? "" : s->before);
+    rc = s->object(q, message, 0, &body);
+    queuectl_buf_text(&body, s->bare ? "" : "]}");
+
+    if (rc == QUEUECTL_OK) {
+        s->path(q, &path);
+
+        r.method = "POST";
+        r.path = path.data;
+        r.body = queuectl_buf_span(&body);
+
+        rc = queuectl_http_call(q, &r, &a);
+
+        if (rc == QUEUECTL_OK) {
+            s->print(q, &a);
+        }
+
+        queuectl_http_free(&a);
+    }
+
+    queuectl_buf_free(&body);
+    queuectl_buf_free(&path);
+
+    return rc;
 }

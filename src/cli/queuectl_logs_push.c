@@ -16,8 +16,6 @@
 
 static queuectl_exit_e queuectl_logs_push(queuectl_t *q);
 static void queuectl_logs_push_path(queuectl_t *q, queuectl_buf_t *path);
-static queuectl_exit_e queuectl_logs_push_one(queuectl_t *q,
-    queuectl_span_t payload);
 static queuectl_exit_e queuectl_logs_push_object(queuectl_t *q,
     queuectl_span_t payload, long long line, queuectl_buf_t *object);
 static queuectl_exit_e queuectl_logs_push_payload(queuectl_t *q,
@@ -89,7 +87,6 @@ queuectl_logs_push(queuectl_t *q)
         .blind = 1,
         .path = queuectl_logs_push_path,
         .object = queuectl_logs_push_object,
-        .one = queuectl_logs_push_one,
         .print = queuectl_logs_push_print
     };
 
@@ -103,37 +100,6 @@ queuectl_logs_push_path(queuectl_t *q, queuectl_buf_t *path)
     (void) q;
 
     queuectl_logs_path(path, "push", NULL);
-}
-
-
-static queuectl_exit_e
-queuectl_logs_push_one(queuectl_t *q, queuectl_span_t payload)
-{
-    queuectl_buf_t     path, body;
-    queuectl_exit_e    rc;
-    queuectl_answer_t  a;
-
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    queuectl_buf_text(&body, "{\"items\":[");
-
-    rc = queuectl_logs_push_object(q, payload, 0, &body);
-
-    if (rc == QUEUECTL_OK) {
-        queuectl_buf_text(&body, "]}");
-        queuectl_logs_push_path(q, &path);
-
-        rc = queuectl_logs_call(q, "POST", &path, &body, &a);
-
-        if (rc == QUEUECTL_OK) {
-            queuectl_logs_push_print(q, &a);
-        }
-
-        queuectl_http_free(&a);
-    }
-
-    queuectl_buf_free(&body);
-
-    return rc;
 }
 
 

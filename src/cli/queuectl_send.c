@@ -9,7 +9,6 @@
 
 static queuectl_exit_e queuectl_send(queuectl_t *q);
 static void queuectl_send_path(queuectl_t *q, queuectl_buf_t *path);
-static queuectl_exit_e queuectl_send_one(queuectl_t *q, queuectl_span_t body);
 static queuectl_exit_e queuectl_send_object(queuectl_t *q,
     queuectl_span_t body, long long line, queuectl_buf_t *object);
 static void queuectl_send_print(queuectl_t *q, queuectl_answer_t *a);
@@ -66,10 +65,10 @@ queuectl_send(queuectl_t *q)
         .single = single,
         .jsonl = jsonl,
         .before = "{\"messages\":[",
+        .bare = 1,
         .batch = 10,
         .path = queuectl_send_path,
         .object = queuectl_send_object,
-        .one = queuectl_send_one,
         .print = queuectl_send_print
     };
 
@@ -81,50 +80,6 @@ static void
 queuectl_send_path(queuectl_t *q, queuectl_buf_t *path)
 {
     queuectl_path(q, path, "queues", q->arguments[0], "/messages");
-}
-
-
-static queuectl_exit_e
-queuectl_send_one(queuectl_t *q, queuectl_span_t body)
-{
-    queuectl_buf_t      object, path;
-    queuectl_exit_e     rc;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
-
-    if (body.len == 0) {
-        queuectl_error("there is no body: a message has one character at "
-                       "least");
-        return QUEUECTL_USAGE;
-    }
-
-    memset(&object, 0, sizeof(queuectl_buf_t));
-    rc = queuectl_send_object(q, body, 0, &object);
-
-    if (rc != QUEUECTL_OK) {
-        queuectl_buf_free(&object);
-        return rc;
-    }
-
-    memset(&path, 0, sizeof(queuectl_buf_t));
-    queuectl_send_path(q, &path);
-
-    memset(&r, 0, sizeof(queuectl_request_t));
-    r.method = "POST";
-    r.path = path.data;
-    r.body = queuectl_buf_span(&object);
-
-    rc = queuectl_http_call(q, &r, &a);
-
-    if (rc == QUEUECTL_OK) {
-        queuectl_send_print(q, &a);
-    }
-
-    queuectl_http_free(&a);
-    queuectl_buf_free(&object);
-    queuectl_buf_free(&path);
-
-    return rc;
 }
 
 
@@ -146,6 +101,12 @@ queuectl_send_object(queuectl_t *q, queuectl_span_t body, long long line,
 
     if (line && queuectl_given(q, "jsonl")) {
         return queuectl_send_line(body, object);
+    }
+
+    if (body.len == 0) {
+        queuectl_error("there is no body: a message has one character at "
+                       "least");
+        return QUEUECTL_USAGE;
     }
 
     queuectl_buf_text(object, "{\"body\":");
@@ -181,7 +142,7 @@ queuectl_send_object(queuectl_t *q, queuectl_span_t body, long long line,
 static void
 queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
 {
-    queuectl_buf_t   text, line;
+    queuectl_buf_t   text;
     queuectl_span_t  messages, message, flag;
 
     if (!queuectl_json_member(a->json, "messages", &messages)) {
@@ -189,7 +150,6 @@ queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
     }
 
     memset(&text, 0, sizeof(queuectl_buf_t));
-    memset(&line, 0, sizeof(queuectl_buf_t));
     message.data = NULL;
 
     while (queuectl_json_next(messages, &message)) {
@@ -214,11 +174,8 @@ queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
             queuectl_buf_text(&text, ", a duplicate: it was there before");
         }
 
-        queuectl_buf_clear(&line);
-        queuectl_buf_safe(&line, queuectl_buf_span(&text), 0);
-        printf("%s\n", line.data);
+        queuectl_out_safe(text.data);
     }
 
     queuectl_buf_free(&text);
-    queuectl_buf_free(&line);
 }

@@ -19,6 +19,7 @@ typedef struct {
 
     const char         *before;         /* the objects of a body */
     size_t              batch;          /* so many at most */
+    unsigned            bare:1;         /* one alone is a body, as it is */
     unsigned            blind:1;        /* a refusal may not say of which */
 
     void              (*path)(queuectl_t *q, queuectl_buf_t *path);
@@ -27,10 +28,6 @@ typedef struct {
 
     queuectl_exit_e   (*object)(queuectl_t *q, queuectl_span_t body,
                                 long long line, queuectl_buf_t *object);
-
-    /* sends what is not a file of lines */
-
-    queuectl_exit_e   (*one)(queuectl_t *q, queuectl_span_t body);
 
     /* what was stored, on stdout */
 

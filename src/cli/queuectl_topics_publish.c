@@ -18,8 +18,6 @@
 
 static queuectl_exit_e queuectl_topics_publish(queuectl_t *q);
 static void queuectl_topics_publish_path(queuectl_t *q, queuectl_buf_t *path);
-static queuectl_exit_e queuectl_topics_publish_one(queuectl_t *q,
-    queuectl_span_t data);
 static queuectl_exit_e queuectl_topics_publish_object(queuectl_t *q,
     queuectl_span_t data, long long line, queuectl_buf_t *object);
 static queuectl_exit_e queuectl_topics_publish_line(queuectl_span_t line,
@@ -81,7 +79,6 @@ queuectl_topics_publish(queuectl_t *q)
         .blind = 1,
         .path = queuectl_topics_publish_path,
         .object = queuectl_topics_publish_object,
-        .one = queuectl_topics_publish_one,
         .print = queuectl_topics_publish_print
     };
 
@@ -93,45 +90,6 @@ static void
 queuectl_topics_publish_path(queuectl_t *q, queuectl_buf_t *path)
 {
     queuectl_topics_path(q, path, "topics", q->arguments[0], ":publish");
-}
-
-
-static queuectl_exit_e
-queuectl_topics_publish_one(queuectl_t *q, queuectl_span_t data)
-{
-    queuectl_buf_t      body, path;
-    queuectl_exit_e     rc;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
-
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&path, 0, sizeof(queuectl_buf_t));
-    memset(&r, 0, sizeof(queuectl_request_t));
-
-    queuectl_buf_text(&body, "{\"messages\":[");
-    rc = queuectl_topics_publish_object(q, data, 0, &body);
-    queuectl_buf_text(&body, "]}");
-
-    if (rc == QUEUECTL_OK) {
-        queuectl_topics_publish_path(q, &path);
-
-        r.method = "POST";
-        r.path = path.data;
-        r.body = queuectl_buf_span(&body);
-
-        rc = queuectl_http_call(q, &r, &a);
-
-        if (rc == QUEUECTL_OK) {
-            queuectl_topics_publish_print(q, &a);
-        }
-
-        queuectl_http_free(&a);
-    }
-
-    queuectl_buf_free(&body);
-    queuectl_buf_free(&path);
-
-    return rc;
 }
 
 
