@@ -12,9 +12,8 @@ static queuectl_exit_e queuectl_field(queuectl_t *q, const queuectl_field_t *f,
 static queuectl_exit_e
 queuectl_field(queuectl_t *q, const queuectl_field_t *f, queuectl_buf_t *object)
 {
-    int              rc;
-    const char      *text;
-    queuectl_buf_t   name;
+    int          rc;
+    const char  *text;
 
     text = queuectl_text(q, f->flag);
 
@@ -45,10 +44,7 @@ queuectl_field(queuectl_t *q, const queuectl_field_t *f, queuectl_buf_t *object)
         return QUEUECTL_OK;
 
     case QUEUECTL_FIELD_TOPIC:
-        memset(&name, 0, sizeof(queuectl_buf_t));
-        queuectl_topics_name(q, &name, "topics", text);
-        rc = queuectl_buf_member_text(object, f->member, name.data);
-        queuectl_buf_free(&name);
+        rc = queuectl_topics_member(q, object, f->member, "topics", text);
         break;
 
     default:
@@ -112,8 +108,10 @@ void
 queuectl_fields_mask(queuectl_buf_t *mask, const char *object,
     const char *member)
 {
-    queuectl_buf_print(mask, "%s%s%s%s", mask->len ? "," : "",
-                       object ? object : "", object ? "." : "", member);
+    if (mask) {
+        queuectl_buf_print(mask, "%s%s%s%s", mask->len ? "," : "",
+                           object ? object : "", object ? "." : "", member);
+    }
 }
 
 

@@ -37,7 +37,7 @@ typedef struct {
 
 
 /* what was given goes into an object that begins with "{", and its names into
-   a mask, with commas between them */
+   a mask, with commas between them; a mask of NULL is not asked for */
 
 queuectl_exit_e queuectl_fields(queuectl_t *q, const queuectl_fields_t *f,
     queuectl_buf_t *object, queuectl_buf_t *mask);

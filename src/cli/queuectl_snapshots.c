@@ -8,6 +8,8 @@
 
 
 static queuectl_exit_e queuectl_snapshots_create(queuectl_t *q);
+static queuectl_exit_e queuectl_snapshots_members(queuectl_t *q,
+    queuectl_buf_t *body, queuectl_buf_t *mask);
 static queuectl_exit_e queuectl_snapshots_list(queuectl_t *q);
 static queuectl_exit_e queuectl_snapshots_get(queuectl_t *q);
 static queuectl_exit_e queuectl_snapshots_delete(queuectl_t *q);
@@ -79,33 +81,24 @@ const queuectl_command_t  queuectl_snapshots_commands[] = {
 static queuectl_exit_e
 queuectl_snapshots_create(queuectl_t *q)
 {
-    int              bad;
-    queuectl_buf_t   body, name;
-    queuectl_exit_e  rc;
+    return queuectl_topics_create(q, &queuectl_topics_snapshots,
+                                  q->arguments[1],
+                                  queuectl_snapshots_members);
+}
 
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&name, 0, sizeof(queuectl_buf_t));
 
-    queuectl_topics_name(q, &name, "subscriptions", q->arguments[0]);
-    queuectl_buf_text(&body, "{");
-    bad = queuectl_buf_member_text(&body, "subscription", name.data) == -1;
-
-    /* a mask is for changes */
-
-    queuectl_buf_clear(&name);
-    rc = bad ? queuectl_usage(q, "the name is not UTF-8")
-         : queuectl_topics_labels(q, &body, &name);
-    queuectl_buf_text(&body, "}");
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_topics_call(q, "PUT", &queuectl_topics_snapshots,
-                                  q->arguments[1], "", &body, 1);
+static queuectl_exit_e
+queuectl_snapshots_members(queuectl_t *q, queuectl_buf_t *body,
+    queuectl_buf_t *mask)
+{
+    if (queuectl_topics_member(q, body, "subscription", "subscriptions",
+                               q->arguments[0])
+        == -1)
+    {
+        return queuectl_usage(q, "the name is not UTF-8");
     }
 
-    queuectl_buf_free(&body);
-    queuectl_buf_free(&name);
-
-    return rc;
+    return queuectl_topics_labels(q, body, mask);
 }
 
 
@@ -164,9 +157,8 @@ queuectl_snapshots_seek(queuectl_t *q)
 static queuectl_exit_e
 queuectl_snapshots_target(queuectl_t *q, queuectl_buf_t *body)
 {
-    int              bad;
-    const char      *to, *snapshot;
-    queuectl_buf_t   name;
+    int          bad;
+    const char  *to, *snapshot;
 
     to = queuectl_text(q, "to");
     snapshot = queuectl_text(q, "snapshot");
@@ -177,22 +169,20 @@ queuectl_snapshots_target(queuectl_t *q, queuectl_buf_t *body)
     }
 
     bad = 0;
-    memset(&name, 0, sizeof(queuectl_buf_t));
     queuectl_buf_text(body, "{");
 
     if (to) {
         bad = queuectl_buf_member_text(body, "time", to) == -1;
 
     } else if (snapshot) {
-        queuectl_topics_name(q, &name, "snapshots", snapshot);
-        bad = queuectl_buf_member_text(body, "snapshot", name.data) == -1;
+        bad = queuectl_topics_member(q, body, "snapshot", "snapshots", snapshot)
+              == -1;
 
     } else {
         queuectl_snapshots_ago(body, queuectl_number(q, "ago", 0));
     }
 
     queuectl_buf_text(body, "}");
-    queuectl_buf_free(&name);
 
     return bad ? queuectl_usage(q, "--%s is not UTF-8", to ? "to" : "snapshot")
                : QUEUECTL_OK;

@@ -14,7 +14,7 @@ static queuectl_exit_e queuectl_subs_delete(queuectl_t *q);
 static queuectl_exit_e queuectl_subs_detach(queuectl_t *q);
 static queuectl_exit_e queuectl_subs_push_to(queuectl_t *q);
 static queuectl_exit_e queuectl_subs_members(queuectl_t *q,
-    queuectl_buf_t *body);
+    queuectl_buf_t *body, queuectl_buf_t *mask);
 
 
 static const queuectl_flag_t  queuectl_subs_create_flags[] = {
@@ -108,52 +108,26 @@ const queuectl_command_t  queuectl_subs_commands[] = {
 static queuectl_exit_e
 queuectl_subs_subscribe(queuectl_t *q)
 {
-    queuectl_buf_t   body;
-    queuectl_exit_e  rc;
-
-    memset(&body, 0, sizeof(queuectl_buf_t));
-
-    rc = queuectl_subs_members(q, &body);
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_topics_call(q, "PUT", &queuectl_topics_subs,
-                                  q->arguments[1], "", &body, 1);
-    }
-
-    queuectl_buf_free(&body);
-
-    return rc;
+    return queuectl_topics_create(q, &queuectl_topics_subs, q->arguments[1],
+                                  queuectl_subs_members);
 }
 
 
 static queuectl_exit_e
-queuectl_subs_members(queuectl_t *q, queuectl_buf_t *body)
+queuectl_subs_members(queuectl_t *q, queuectl_buf_t *body,
+    queuectl_buf_t *mask)
 {
-    int              bad;
-    queuectl_buf_t   name;
     queuectl_exit_e  rc;
 
-    memset(&name, 0, sizeof(queuectl_buf_t));
-    queuectl_topics_name(q, &name, "topics", q->arguments[0]);
-
-    queuectl_buf_text(body, "{");
-    bad = queuectl_buf_member_text(body, "topic", name.data) == -1;
-
-    /* a mask is for changes */
-
-    queuectl_buf_clear(&name);
-
-    rc = bad ? queuectl_usage(q, "the name is not UTF-8")
-         : queuectl_subs_push(q, queuectl_text(q, "push-endpoint"), body);
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_subs_settings(q, body, &name);
+    if (queuectl_topics_member(q, body, "topic", "topics", q->arguments[0])
+        == -1)
+    {
+        return queuectl_usage(q, "the name is not UTF-8");
     }
 
-    queuectl_buf_text(body, "}");
-    queuectl_buf_free(&name);
+    rc = queuectl_subs_push(q, queuectl_text(q, "push-endpoint"), body);
 
-    return rc;
+    return rc ? rc : queuectl_subs_settings(q, body, mask);
 }
 
 
@@ -175,24 +149,8 @@ queuectl_subs_get(queuectl_t *q)
 static queuectl_exit_e
 queuectl_subs_update(queuectl_t *q)
 {
-    queuectl_buf_t   body, mask;
-    queuectl_exit_e  rc;
-
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&mask, 0, sizeof(queuectl_buf_t));
-
-    queuectl_buf_text(&body, "{");
-    rc = queuectl_subs_settings(q, &body, &mask);
-    queuectl_buf_text(&body, "}");
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_topics_patch(q, &queuectl_topics_subs, &body, &mask);
-    }
-
-    queuectl_buf_free(&body);
-    queuectl_buf_free(&mask);
-
-    return rc;
+    return queuectl_topics_update(q, &queuectl_topics_subs,
+                                  queuectl_subs_settings);
 }
 
 

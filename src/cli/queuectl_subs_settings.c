@@ -1,4 +1,6 @@
 
+/* What flags say of a subscription of a topic. */
+
 #include "queuectl_subs.h"
 #include "queuectl_fields.h"
 
@@ -83,7 +85,6 @@ queuectl_exit_e
 queuectl_subs_push(queuectl_t *q, const char *url, queuectl_buf_t *body)
 {
     int              bare, metadata;
-    queuectl_buf_t   mask;
     queuectl_exit_e  rc;
 
     static const queuectl_fields_t  oidc = {
@@ -116,9 +117,7 @@ queuectl_subs_push(queuectl_t *q, const char *url, queuectl_buf_t *body)
         return queuectl_usage(q, "the endpoint is not UTF-8");
     }
 
-    mask = (queuectl_buf_t) { NULL, 0, 0 };
-    rc = queuectl_fields(q, &oidc, body, &mask);
-    queuectl_buf_free(&mask);
+    rc = queuectl_fields(q, &oidc, body, NULL);
 
     if (bare) {
         queuectl_buf_member(body, "noWrapper");

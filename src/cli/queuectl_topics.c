@@ -1,14 +1,16 @@
 
+/* Topics by themselves. */
+
 #include "queuectl_topics.h"
 #include "queuectl_fields.h"
 
 #include <string.h>
 
 
-static queuectl_exit_e queuectl_topics_create(queuectl_t *q);
+static queuectl_exit_e queuectl_topics_topic_create(queuectl_t *q);
 static queuectl_exit_e queuectl_topics_topic_list(queuectl_t *q);
-static queuectl_exit_e queuectl_topics_get(queuectl_t *q);
-static queuectl_exit_e queuectl_topics_update(queuectl_t *q);
+static queuectl_exit_e queuectl_topics_topic_get(queuectl_t *q);
+static queuectl_exit_e queuectl_topics_topic_update(queuectl_t *q);
 static queuectl_exit_e queuectl_topics_topic_delete(queuectl_t *q);
 static queuectl_exit_e queuectl_topics_subscriptions(queuectl_t *q);
 static queuectl_exit_e queuectl_topics_settings(queuectl_t *q,
@@ -47,18 +49,18 @@ const queuectl_command_t  queuectl_topics_commands[] = {
     { "topics", "create", "TOPIC", 1, 1, QUEUECTL_API, "Create a topic",
       "  queuectl topics create orders\n"
       "  queuectl topics create orders --retention 7d --label team=sales\n",
-      queuectl_topics_create_flags, queuectl_topics_create },
+      queuectl_topics_create_flags, queuectl_topics_topic_create },
 
     { "topics", "list", "", 0, 0, QUEUECTL_API, "List the topics",
       "Of all pages. It shows those that the key may list.\n",
       queuectl_topics_list_flags, queuectl_topics_topic_list },
 
     { "topics", "get", "TOPIC", 1, 1, QUEUECTL_API, "Show a topic", NULL,
-      NULL, queuectl_topics_get },
+      NULL, queuectl_topics_topic_get },
 
     { "topics", "update", "TOPIC", 1, 1, QUEUECTL_API,
       "Change settings of a topic", "What is not named stays as it is.\n",
-      queuectl_topics_update_flags, queuectl_topics_update },
+      queuectl_topics_update_flags, queuectl_topics_topic_update },
 
     { "topics", "delete", "TOPIC", 1, 1, QUEUECTL_API, "Delete a topic",
       "Its subscriptions keep what they have, and get nothing more. It asks "
@@ -89,61 +91,25 @@ queuectl_topics_settings(queuectl_t *q, queuectl_buf_t *body,
         NULL, "no-retention", queuectl_topics_retention
     };
 
-    queuectl_buf_text(body, "{");
     rc = queuectl_fields(q, &fields, body, mask);
 
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_topics_labels(q, body, mask);
-    }
-
-    queuectl_buf_text(body, "}");
-
-    return rc;
+    return rc ? rc : queuectl_topics_labels(q, body, mask);
 }
 
 
 static queuectl_exit_e
-queuectl_topics_create(queuectl_t *q)
+queuectl_topics_topic_create(queuectl_t *q)
 {
-    queuectl_buf_t   body, mask;
-    queuectl_exit_e  rc;
-
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&mask, 0, sizeof(queuectl_buf_t));
-
-    rc = queuectl_topics_settings(q, &body, &mask);
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_topics_call(q, "PUT", &queuectl_topics_topics,
-                                  q->arguments[0], "", &body, 1);
-    }
-
-    queuectl_buf_free(&body);
-    queuectl_buf_free(&mask);
-
-    return rc;
+    return queuectl_topics_create(q, &queuectl_topics_topics, q->arguments[0],
+                                  queuectl_topics_settings);
 }
 
 
 static queuectl_exit_e
-queuectl_topics_update(queuectl_t *q)
+queuectl_topics_topic_update(queuectl_t *q)
 {
-    queuectl_buf_t   body, mask;
-    queuectl_exit_e  rc;
-
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&mask, 0, sizeof(queuectl_buf_t));
-
-    rc = queuectl_topics_settings(q, &body, &mask);
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_topics_patch(q, &queuectl_topics_topics, &body, &mask);
-    }
-
-    queuectl_buf_free(&body);
-    queuectl_buf_free(&mask);
-
-    return rc;
+    return queuectl_topics_update(q, &queuectl_topics_topics,
+                                  queuectl_topics_settings);
 }
 
 
@@ -155,7 +121,7 @@ queuectl_topics_topic_list(queuectl_t *q)
 
 
 static queuectl_exit_e
-queuectl_topics_get(queuectl_t *q)
+queuectl_topics_topic_get(queuectl_t *q)
 {
     return queuectl_topics_call(q, "GET", &queuectl_topics_topics,
                                 q->arguments[0], "", NULL, 1);

@@ -58,10 +58,11 @@ extern const queuectl_topics_kind_t  queuectl_topics_snapshots;
 void queuectl_topics_path(queuectl_t *q, queuectl_buf_t *path,
     const char *kind, const char *name, const char *rest);
 
-/* projects/PROJECT/KIND/NAME, as members have it; and the NAME of that */
+/* a member of projects/PROJECT/KIND/NAME: 0, or -1 where that is not UTF-8;
+   and the NAME of such a text */
 
-void queuectl_topics_name(queuectl_t *q, queuectl_buf_t *b, const char *kind,
-    const char *name);
+int queuectl_topics_member(queuectl_t *q, queuectl_buf_t *object,
+    const char *member, const char *kind, const char *name);
 const char *queuectl_topics_short(const char *name);
 
 /* a call of one resource; body of NULL: none. Show: it is on stdout then */
@@ -77,15 +78,22 @@ queuectl_exit_e queuectl_topics_names(queuectl_t *q, queuectl_buf_t *path,
 queuectl_exit_e queuectl_topics_delete(queuectl_t *q,
     const queuectl_topics_kind_t *kind, const char *loss);
 
-/* {"KIND": RESOURCE, "updateMask": MASK}, from members that flags have given */
+/* members that flags have given; of a change their names as well, in a mask
+   that is NULL otherwise */
 
-queuectl_exit_e queuectl_topics_patch(queuectl_t *q,
-    const queuectl_topics_kind_t *kind, queuectl_buf_t *members,
-    queuectl_buf_t *mask);
+typedef queuectl_exit_e (*queuectl_topics_members_pt)(queuectl_t *q,
+    queuectl_buf_t *body, queuectl_buf_t *mask);
 
-/* the flags --label, --no-labels */
+queuectl_exit_e queuectl_topics_create(queuectl_t *q,
+    const queuectl_topics_kind_t *kind, const char *name,
+    queuectl_topics_members_pt members);
+queuectl_exit_e queuectl_topics_update(queuectl_t *q,
+    const queuectl_topics_kind_t *kind, queuectl_topics_members_pt members);
+
+/* those of the flags --label and --no-labels */
 
 queuectl_exit_e queuectl_topics_labels(queuectl_t *q, queuectl_buf_t *body,
     queuectl_buf_t *mask);
+
 
 #endif /* QUEUECTL_TOPICS_H_INCLUDED_ */

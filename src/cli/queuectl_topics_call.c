@@ -40,12 +40,21 @@ queuectl_topics_path(queuectl_t *q, queuectl_buf_t *path, const char *kind,
 }
 
 
-void
-queuectl_topics_name(queuectl_t *q, queuectl_buf_t *b, const char *kind,
-    const char *name)
+int
+queuectl_topics_member(queuectl_t *q, queuectl_buf_t *object,
+    const char *member, const char *kind, const char *name)
 {
-    queuectl_buf_print(b, "projects/%s/%s/%s", strchr(q->project, '/') + 1,
-                       kind, name);
+    int             rc;
+    queuectl_buf_t  whole;
+
+    memset(&whole, 0, sizeof(queuectl_buf_t));
+    queuectl_buf_print(&whole, "projects/%s/%s/%s",
+                       strchr(q->project, '/') + 1, kind, name);
+
+    rc = queuectl_buf_member_text(object, member, whole.data);
+    queuectl_buf_free(&whole);
+
+    return rc;
 }
 
 
@@ -241,26 +250,57 @@ queuectl_topics_delete(queuectl_t *q, const queuectl_topics_kind_t *kind,
 
 
 queuectl_exit_e
-queuectl_topics_patch(queuectl_t *q, const queuectl_topics_kind_t *kind,
-    queuectl_buf_t *members, queuectl_buf_t *mask)
+queuectl_topics_create(queuectl_t *q, const queuectl_topics_kind_t *kind,
+    const char *name, queuectl_topics_members_pt members)
 {
     queuectl_buf_t   body;
     queuectl_exit_e  rc;
 
-    if (mask->len == 0) {
-        return queuectl_usage(q, "there is nothing to change");
-    }
-
     memset(&body, 0, sizeof(queuectl_buf_t));
     queuectl_buf_text(&body, "{");
-    queuectl_buf_member(&body, kind->singular);
-    queuectl_buf_add(&body, members->data, members->len);
-    queuectl_buf_member_text(&body, "updateMask", mask->data);
+    rc = members(q, &body, NULL);
     queuectl_buf_text(&body, "}");
 
-    rc = queuectl_topics_call(q, "PATCH", kind, q->arguments[0], "", &body, 1);
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_topics_call(q, "PUT", kind, name, "", &body, 1);
+    }
 
     queuectl_buf_free(&body);
+
+    return rc;
+}
+
+
+queuectl_exit_e
+queuectl_topics_update(queuectl_t *q, const queuectl_topics_kind_t *kind,
+    queuectl_topics_members_pt members)
+{
+    queuectl_buf_t   body, mask;
+    queuectl_exit_e  rc;
+
+    memset(&body, 0, sizeof(queuectl_buf_t));
+    memset(&mask, 0, sizeof(queuectl_buf_t));
+
+    queuectl_buf_text(&body, "{");
+    queuectl_buf_member(&body, kind->singular);
+    queuectl_buf_text(&body, "{");
+    rc = members(q, &body, &mask);
+    queuectl_buf_text(&body, "}");
+
+    if (rc == QUEUECTL_OK && mask.len == 0) {
+        rc = queuectl_usage(q, "there is nothing to change");
+    }
+
+    if (rc == QUEUECTL_OK) {
+        queuectl_buf_member_text(&body, "updateMask", mask.data);
+        queuectl_buf_text(&body, "}");
+
+        rc = queuectl_topics_call(q, "PATCH", kind, q->arguments[0], "", &body,
+                                  1);
+    }
+
+    queuectl_buf_free(&body);
+    queuectl_buf_free(&mask);
 
     return rc;
 }
