@@ -56,15 +56,10 @@ queuectl_logs_message(queuectl_t *q, queuectl_span_t message)
 static void
 queuectl_logs_message_fields(queuectl_t *q, queuectl_span_t message)
 {
-    size_t           i;
-    long long        count;
     queuectl_buf_t   text;
     queuectl_span_t  span;
 
-    static const struct {
-        const char  *name;
-        const char  *label;
-    } fields[] = {
+    static const queuectl_message_label_t  labels[] = {
         { "transactionId", "Message" },
         { "partition", "Partition" },
         { "status", "Status" },
@@ -74,26 +69,12 @@ queuectl_logs_message_fields(queuectl_t *q, queuectl_span_t message)
         { "consumerGroup", "Group" },
         { "failedAt", "Failed" },
         { "errorMessage", "Error" },
+        { "retryCount", "Retries" },
+        { NULL, NULL }
     };
 
+    queuectl_message_fields(q, message, labels);
     memset(&text, 0, sizeof(queuectl_buf_t));
-
-    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        queuectl_buf_clear(&text);
-
-        if (queuectl_json_member_text(message, fields[i].name, &text)) {
-            queuectl_message_field(q, fields[i].label,
-                                   queuectl_buf_span(&text));
-        }
-    }
-
-    if (queuectl_json_member_number(message, "retryCount", &count)) {
-        queuectl_buf_clear(&text);
-        queuectl_buf_print(&text, "%lld", count);
-        queuectl_message_field(q, "Retries", queuectl_buf_span(&text));
-    }
-
-    queuectl_buf_clear(&text);
 
     if (queuectl_logs_handle(message, &text)) {
         queuectl_message_field(q, "Handle", queuectl_buf_span(&text));

@@ -1,4 +1,6 @@
 
+/* A message of a queue, on stdout; and what is shown of any message. */
+
 #include "queuectl_message.h"
 #include "queuectl_json.h"
 #include "queuectl_out.h"
@@ -15,19 +17,16 @@ static queuectl_exit_e queuectl_message_raw(queuectl_span_t message);
 queuectl_exit_e
 queuectl_message_print(queuectl_t *q, queuectl_span_t message)
 {
-    size_t           i;
-    long long        count;
-    queuectl_buf_t   text;
+    queuectl_buf_t  text;
 
-    static const struct {
-        const char  *name;
-        const char  *label;
-    } fields[] = {
+    static const queuectl_message_label_t  labels[] = {
         { "messageId", "Message" },
         { "sentAt", "Sent" },
         { "groupId", "Group" },
         { "seq", "Sequence" },
         { "receiptHandle", "Handle" },
+        { "receiveCount", "Received" },
+        { NULL, NULL }
     };
 
     if (q->json) {
@@ -39,26 +38,10 @@ queuectl_message_print(queuectl_t *q, queuectl_span_t message)
         return queuectl_message_raw(message);
     }
 
-    memset(&text, 0, sizeof(queuectl_buf_t));
-
-    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        queuectl_buf_clear(&text);
-
-        if (queuectl_json_member_text(message, fields[i].name, &text)) {
-            queuectl_message_field(q, fields[i].label,
-                                   queuectl_buf_span(&text));
-        }
-    }
-
-    if (queuectl_json_member_number(message, "receiveCount", &count)) {
-        queuectl_buf_clear(&text);
-        queuectl_buf_print(&text, "%lld", count);
-        queuectl_message_field(q, "Received", queuectl_buf_span(&text));
-    }
-
+    queuectl_message_fields(q, message, labels);
     queuectl_message_attributes(q, message);
 
-    queuectl_buf_free(&text);
+    memset(&text, 0, sizeof(queuectl_buf_t));
     queuectl_json_member_text(message, "body", &text);
     queuectl_message_lines(q, "Body", queuectl_buf_span(&text));
     queuectl_buf_free(&text);
@@ -85,6 +68,32 @@ queuectl_message_raw(queuectl_span_t message)
     queuectl_buf_free(&body);
 
     return QUEUECTL_OK;
+}
+
+
+void
+queuectl_message_fields(queuectl_t *q, queuectl_span_t object,
+    const queuectl_message_label_t *labels)
+{
+    long long       number;
+    queuectl_buf_t  text;
+
+    memset(&text, 0, sizeof(queuectl_buf_t));
+
+    for ( /* void */ ; labels->name; labels++) {
+        queuectl_buf_clear(&text);
+
+        if (queuectl_json_member_number(object, labels->name, &number)) {
+            queuectl_buf_print(&text, "%lld", number);
+
+        } else if (!queuectl_json_member_text(object, labels->name, &text)) {
+            continue;
+        }
+
+        queuectl_message_field(q, labels->label, queuectl_buf_span(&text));
+    }
+
+    queuectl_buf_free(&text);
 }
 
 

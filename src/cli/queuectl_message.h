@@ -16,7 +16,18 @@
 
 queuectl_exit_e queuectl_message_print(queuectl_t *q, queuectl_span_t message);
 
-/* for people: a line with a label; or lines, below each other */
+/* for people: lines of members that are there, texts or integers, in the order
+   of these, to the one without a name */
+
+typedef struct {
+    const char  *name;
+    const char  *label;
+} queuectl_message_label_t;
+
+void queuectl_message_fields(queuectl_t *q, queuectl_span_t object,
+    const queuectl_message_label_t *labels);
+
+/* a line with a label; or lines, below each other */
 
 void queuectl_message_field(queuectl_t *q, const char *label,
     queuectl_span_t text);

@@ -72,41 +72,19 @@ static void
 queuectl_subs_people(queuectl_t *q, queuectl_span_t received,
     queuectl_span_t message, queuectl_buf_t *data)
 {
-    size_t           i;
-    long long        attempt;
-    queuectl_buf_t   text;
-
-    static const struct {
-        const char  *name;
-        const char  *label;
-    } fields[] = {
+    static const queuectl_message_label_t  published[] = {
         { "messageId", "Message" },
         { "publishTime", "Published" },
         { "orderingKey", "Key" },
+        { NULL, NULL }
+    }, delivered[] = {
+        { "deliveryAttempt", "Attempt" },
+        { "ackId", "Ack id" },
+        { NULL, NULL }
     };
 
-    memset(&text, 0, sizeof(queuectl_buf_t));
-
-    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        queuectl_buf_clear(&text);
-
-        if (queuectl_json_member_text(message, fields[i].name, &text)) {
-            queuectl_message_field(q, fields[i].label,
-                                   queuectl_buf_span(&text));
-        }
-    }
-
-    if (queuectl_json_member_number(received, "deliveryAttempt", &attempt)) {
-        queuectl_buf_clear(&text);
-        queuectl_buf_print(&text, "%lld", attempt);
-        queuectl_message_field(q, "Attempt", queuectl_buf_span(&text));
-    }
-
-    queuectl_buf_clear(&text);
-    queuectl_json_member_text(received, "ackId", &text);
-    queuectl_message_field(q, "Ack id", queuectl_buf_span(&text));
-    queuectl_buf_free(&text);
-
+    queuectl_message_fields(q, message, published);
+    queuectl_message_fields(q, received, delivered);
     queuectl_message_attributes(q, message);
     queuectl_message_lines(q, "Data", queuectl_buf_span(data));
     putchar('\n');
