@@ -214,7 +214,13 @@ $e->release('ack');
 $r = $c->end($h);
 is("$r->{signal} $r->{out}$r->{err}", "2 b\n", 'for the acknowledgement');
 
+# an acknowledgement that is done does not hide what else was wrong
+
 $e->on('/v1/receipts/ack', { body => '{"results":[{"ok":true}]}' });
+$e->on('*', { body => '{"messages":[{"receiptHandle":"a","body":"b"},{"body":"c"}]}' });
+$r = $c->run({ env => \%env }, qw/receive q --raw --ack --max 2/);
+is("$r->{status} $r->{out}", "1 b\n", 'one without a handle after one with: 1');
+like($r->{err}, qr/without a handle/, 'is said');
 
 $e->on('*', { body => '{}', length => 100, end => 'close' });
 $r = $c->run({ env => \%env, stdin => "a\nb\n" }, qw/send q --lines/);

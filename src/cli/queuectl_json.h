@@ -43,5 +43,9 @@ int queuectl_json_member_text(queuectl_span_t object, const char *name,
 int queuectl_json_member_number(queuectl_span_t object, const char *name,
     long long *number);
 
+/* whether a member is there, and is true */
+
+int queuectl_json_member_true(queuectl_span_t object, const char *name);
+
 
 #endif /* QUEUECTL_JSON_H_INCLUDED_ */

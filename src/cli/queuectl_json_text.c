@@ -155,3 +155,13 @@ queuectl_json_member_number(queuectl_span_t object, const char *name,
 
     return 1;
 }
+
+
+int
+queuectl_json_member_true(queuectl_span_t object, const char *name)
+{
+    queuectl_span_t  value;
+
+    return queuectl_json_member(object, name, &value)
+           && value.data[0] == 't';
+}

@@ -323,9 +323,8 @@ static void
 queuectl_logs_retention(queuectl_t *q, queuectl_span_t current,
     queuectl_buf_t *given)
 {
-    int              off;
-    size_t           i;
-    queuectl_span_t  enabled;
+    int     off;
+    size_t  i;
 
     static const struct {
         const char  *flag;
@@ -340,8 +339,7 @@ queuectl_logs_retention(queuectl_t *q, queuectl_span_t current,
         return;
     }
 
-    off = !queuectl_json_member(current, "retentionEnabled", &enabled)
-          || enabled.data[0] != 't';
+    off = !queuectl_json_member_true(current, "retentionEnabled");
 
     for (i = 0; i < 2; i++) {
         if (off || queuectl_given(q, times[i].flag)) {

@@ -2,9 +2,8 @@
 /* What has been popped is acknowledged, so many a call. */
 
 #include "queuectl_logs_ack.h"
-#include "queuectl_http.h"
 #include "queuectl_json.h"
-#include "queuectl_out.h"
+#include "queuectl_settle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,10 @@
 #define QUEUECTL_LOGS_ACKS_CALL  10000
 
 
-static size_t queuectl_logs_acks_write(queuectl_logs_acks_t *acks, size_t from,
+static size_t queuectl_logs_acks_write(void *data, size_t from,
     queuectl_buf_t *body);
-static queuectl_exit_e queuectl_logs_acks_results(queuectl_t *q,
-    queuectl_logs_acks_t *acks, size_t from, size_t n, queuectl_span_t results,
-    queuectl_table_t *table);
-static queuectl_exit_e queuectl_logs_acks_result(queuectl_t *q,
-    queuectl_logs_acks_t *acks, const char *id, queuectl_span_t result,
-    queuectl_table_t *table);
+static void queuectl_logs_acks_result(void *data, size_t i,
+    queuectl_span_t result, queuectl_settled_t *s);
 
 
 const char *const  queuectl_logs_ack_names[] = {
@@ -91,18 +86,32 @@ queuectl_logs_acks_add(queuectl_logs_acks_t *acks,
 }
 
 
-/* those of one group that follow each other; how many they are */
+queuectl_exit_e
+queuectl_logs_acks_send(queuectl_t *q, queuectl_logs_acks_t *acks)
+{
+    static const queuectl_settling_t  settling = {
+        .path = "/api/v1/ack/batch",
+        .heading = "MESSAGE",
+        .write = queuectl_logs_acks_write,
+        .result = queuectl_logs_acks_result
+    };
+
+    return queuectl_settle(q, &settling, acks, acks->n, acks->shown);
+}
+
+
+/* those of one group that follow each other */
 
 static size_t
-queuectl_logs_acks_write(queuectl_logs_acks_t *acks, size_t from,
-    queuectl_buf_t *body)
+queuectl_logs_acks_write(void *data, size_t from, queuectl_buf_t *body)
 {
+    queuectl_logs_acks_t  *acks = data;
+
     size_t       i;
     const char  *group;
 
     group = acks->items[from].group;
 
-    queuectl_buf_clear(body);
     queuectl_buf_print(body, "{\"consumerGroup\":%s,\"acknowledgments\":[",
                        group);
 
@@ -119,127 +128,27 @@ queuectl_logs_acks_write(queuectl_logs_acks_t *acks, size_t from,
 }
 
 
-queuectl_exit_e
-queuectl_logs_acks_send(queuectl_t *q, queuectl_logs_acks_t *acks)
+static void
+queuectl_logs_acks_result(void *data, size_t i, queuectl_span_t result,
+    queuectl_settled_t *s)
 {
-    size_t               from, n;
-    queuectl_buf_t       body;
-    queuectl_exit_e      rc, worst;
-    queuectl_table_t     table;
-    queuectl_answer_t    a;
-    queuectl_request_t   r;
+    queuectl_logs_acks_t  *acks = data;
 
-    static const char *const  headings[] = { "RESULT", "MESSAGE" };
+    queuectl_span_t  id;
 
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&r, 0, sizeof(queuectl_request_t));
-    queuectl_table_init(&table, headings, 2);
+    s->failed = !queuectl_json_member_true(result, "success");
 
-    r.method = "POST";
-    r.path = "/api/v1/ack/batch";
-
-    /* what has been printed is not to come again because of a Ctrl-C */
-
-    r.finish = !acks->shown;
-    r.patient = !acks->shown;
-
-    rc = worst = QUEUECTL_OK;
-
-    for (from = 0; from < acks->n && rc <= QUEUECTL_FAILED; from += n) {
-        n = queuectl_logs_acks_write(acks, from, &body);
-        r.body = queuectl_buf_span(&body);
-
-        rc = queuectl_http_call(q, &r, &a);
-
-        if (rc == QUEUECTL_OK) {
-            rc = queuectl_logs_acks_results(q, acks, from, n, a.json, &table);
-        }
-
-        worst = rc ? rc : worst;
-        queuectl_http_free(&a);
+    if (!queuectl_json_member_text(result, "error", &s->result)) {
+        queuectl_buf_text(&s->result, s->failed ? "failed"
+                          : queuectl_json_member_true(result, "dlq")
+                          ? "ok, a dead letter"
+                          : queuectl_json_member_true(result, "noop")
+                          ? "ok, it was before" : "ok");
     }
 
-    if (table.ncells) {
-        queuectl_table_end(q, &table);
-    }
-
-    queuectl_buf_free(&body);
-
-    return worst;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_acks_results(queuectl_t *q, queuectl_logs_acks_t *acks,
-    size_t from, size_t n, queuectl_span_t results, queuectl_table_t *table)
-{
-    size_t           i;
-    queuectl_exit_e  rc;
-    queuectl_span_t  item;
-
-    rc = QUEUECTL_OK;
-    item.data = NULL;
-
-    for (i = from; i < from + n; i++) {
-        if (!queuectl_json_next(results, &item)) {
-            queuectl_error("the answer has too few results");
-            return QUEUECTL_FAILED;
-        }
-
-        if (queuectl_logs_acks_result(q, acks, acks->items[i].id, item, table)
-            != QUEUECTL_OK)
-        {
-            rc = QUEUECTL_FAILED;
-        }
-    }
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_acks_result(queuectl_t *q, queuectl_logs_acks_t *acks,
-    const char *id, queuectl_span_t result, queuectl_table_t *table)
-{
-    int              failed;
-    queuectl_buf_t   error, text;
-    queuectl_span_t  value;
-
-    memset(&error, 0, sizeof(queuectl_buf_t));
-    memset(&text, 0, sizeof(queuectl_buf_t));
-
-    failed = !queuectl_json_member(result, "success", &value)
-             || value.data[0] != 't';
-
-    if (!queuectl_json_member_text(result, "error", &error)) {
-        queuectl_buf_text(&error, failed ? "failed"
-                          : queuectl_json_member(result, "dlq", &value)
-                            && value.data[0] == 't' ? "ok, a dead letter"
-                          : queuectl_json_member(result, "noop", &value)
-                            && value.data[0] == 't' ? "ok, it was before"
-                          : "ok");
-    }
-
-    value.data = id;
-    value.len = strlen(id);
-    queuectl_json_text(value, &text);
-
-    if (acks->shown && q->json) {
-        queuectl_out_json(result);
-
-    } else if (acks->shown) {
-        queuectl_table_add(table, error.data);
-        queuectl_table_add(table, text.len ? text.data : "");
-
-    } else if (failed) {
-        queuectl_error("not acknowledged, the message may come again: %s",
-                       error.data);
-    }
-
-    queuectl_buf_free(&error);
-    queuectl_buf_free(&text);
-
-    return failed ? QUEUECTL_FAILED : QUEUECTL_OK;
+    id.data = acks->items[i].id;
+    id.len = strlen(id.data);
+    queuectl_json_text(id, &s->name);
 }
 
 

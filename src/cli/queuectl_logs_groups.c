@@ -264,7 +264,7 @@ queuectl_logs_group_queue(queuectl_span_t name, queuectl_span_t partitions,
     queuectl_table_t *table)
 {
     queuectl_buf_t   queue;
-    queuectl_span_t  item, leased;
+    queuectl_span_t  item;
 
     memset(&queue, 0, sizeof(queuectl_buf_t));
     queuectl_buf_text(&queue, "");
@@ -278,8 +278,8 @@ queuectl_logs_group_queue(queuectl_span_t name, queuectl_span_t partitions,
         queuectl_logs_cell(table, item, "offsetLag");
         queuectl_logs_seconds(table, item, "timeLagSeconds");
         queuectl_table_add(table,
-                           queuectl_json_member(item, "leaseActive", &leased)
-                           && leased.data[0] == 't' ? "yes" : "-");
+                           queuectl_json_member_true(item, "leaseActive")
+                           ? "yes" : "-");
         queuectl_logs_cell(table, item, "lastConsumedAt");
     }
 

@@ -99,7 +99,6 @@ queuectl_logs_maintenance_show(queuectl_t *q)
     size_t             i;
     queuectl_buf_t     path;
     queuectl_exit_e    rc;
-    queuectl_span_t    on;
     queuectl_table_t   t;
     queuectl_answer_t  a;
 
@@ -122,9 +121,9 @@ queuectl_logs_maintenance_show(queuectl_t *q)
 
         for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
             queuectl_table_add(&t, switches[i].label);
-            queuectl_table_add(&t, queuectl_json_member(a.json,
-                                                        switches[i].member, &on)
-                                   && on.data[0] == 't' ? "on" : "off");
+            queuectl_table_add(&t,
+                queuectl_json_member_true(a.json, switches[i].member) ? "on"
+                                                                      : "off");
         }
 
         queuectl_table_end(q, &t);

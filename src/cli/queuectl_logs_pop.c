@@ -4,6 +4,7 @@
 #include "queuectl_logs.h"
 #include "queuectl_json.h"
 #include "queuectl_logs_ack.h"
+#include "queuectl_settle.h"
 
 #include <string.h>
 
@@ -290,12 +291,7 @@ queuectl_logs_pop_messages(queuectl_t *q, queuectl_span_t answer, long long *n)
         rc = QUEUECTL_FAILED;
 
     } else if (rc == QUEUECTL_OK && queuectl_given(q, "ack")) {
-        rc = queuectl_logs_acks_send(q, &acks);
-
-        if (rc > QUEUECTL_FAILED) {
-            queuectl_error("of what was written last not all is acknowledged: "
-                           "it comes again");
-        }
+        rc = queuectl_settle_printed(rc, queuectl_logs_acks_send(q, &acks));
     }
 
     queuectl_logs_acks_free(&acks);

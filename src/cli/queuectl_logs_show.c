@@ -65,9 +65,8 @@ queuectl_logs_show(queuectl_t *q, queuectl_span_t queue)
 static void
 queuectl_logs_show_options(queuectl_table_t *t, queuectl_span_t options)
 {
-    int              retention, dead, sealed;
-    size_t           i;
-    queuectl_span_t  value;
+    int     retention, dead, sealed;
+    size_t  i;
 
     static const struct {
         const char  *option;
@@ -82,8 +81,7 @@ queuectl_logs_show_options(queuectl_table_t *t, queuectl_span_t options)
         { "completedRetentionSeconds", "Completed retention" },
     };
 
-    retention = queuectl_json_member(options, "retentionEnabled", &value)
-                && value.data[0] == 't';
+    retention = queuectl_json_member_true(options, "retentionEnabled");
 
     queuectl_table_add(t, "Retry limit");
     queuectl_logs_cell(t, options, "retryLimit");
@@ -99,12 +97,9 @@ queuectl_logs_show_options(queuectl_table_t *t, queuectl_span_t options)
         }
     }
 
-    dead = (queuectl_json_member(options, "deadLetterQueue", &value)
-            && value.data[0] == 't')
-           || (queuectl_json_member(options, "dlqAfterMaxRetries", &value)
-               && value.data[0] == 't');
-    sealed = queuectl_json_member(options, "encryptionEnabled", &value)
-             && value.data[0] == 't';
+    dead = queuectl_json_member_true(options, "deadLetterQueue")
+           || queuectl_json_member_true(options, "dlqAfterMaxRetries");
+    sealed = queuectl_json_member_true(options, "encryptionEnabled");
 
     queuectl_table_add(t, "Dead letters");
     queuectl_table_add(t, dead ? "on" : "off");

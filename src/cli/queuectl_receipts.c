@@ -1,10 +1,10 @@
 
 /* Handles: acknowledge, extend, release; ten a call. */
 
-#include "queuectl_http.h"
 #include "queuectl_json.h"
 #include "queuectl_message.h"
 #include "queuectl_out.h"
+#include "queuectl_settle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,10 @@ static queuectl_exit_e queuectl_receipts_all(queuectl_t *q,
     queuectl_receipts_t *rs);
 static queuectl_exit_e queuectl_receipts_text(queuectl_receipts_t *rs,
     const char *text);
-static void queuectl_receipts_write(queuectl_receipts_t *rs, size_t from,
-    size_t n, queuectl_buf_t *body);
-static queuectl_exit_e queuectl_receipts_results(queuectl_t *q,
-    queuectl_receipts_t *rs, size_t from, size_t n, queuectl_span_t answer,
-    queuectl_table_t *table);
-static queuectl_exit_e queuectl_receipts_result(queuectl_t *q,
-    queuectl_receipts_t *rs, const char *handle, queuectl_span_t result,
-    queuectl_table_t *table);
+static size_t queuectl_receipts_write(void *data, size_t from,
+    queuectl_buf_t *body);
+static void queuectl_receipts_result(void *data, size_t i,
+    queuectl_span_t result, queuectl_settled_t *s);
 
 
 static const queuectl_flag_t  queuectl_receipts_visibility_flags[] = {
@@ -191,17 +187,33 @@ queuectl_receipts_free(queuectl_receipts_t *rs)
 }
 
 
-static void
-queuectl_receipts_write(queuectl_receipts_t *rs, size_t from, size_t n,
-    queuectl_buf_t *body)
+queuectl_exit_e
+queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs)
 {
+    queuectl_settling_t  s;
+
+    s.path = rs->seconds < 0 ? "/v1/receipts/ack" : "/v1/receipts/visibility";
+    s.member = "results";
+    s.heading = "HANDLE";
+    s.public = 1;
+    s.write = queuectl_receipts_write;
+    s.result = queuectl_receipts_result;
+
+    return queuectl_settle(q, &s, rs, rs->n, rs->shown);
+}
+
+
+static size_t
+queuectl_receipts_write(void *data, size_t from, queuectl_buf_t *body)
+{
+    queuectl_receipts_t  *rs = data;
+
     size_t  i;
 
-    queuectl_buf_clear(body);
     queuectl_buf_text(body, rs->seconds < 0 ? "{\"receiptHandles\":["
                                             : "{\"entries\":[");
 
-    for (i = from; i < from + n; i++) {
+    for (i = from; i < rs->n && i - from < QUEUECTL_RECEIPTS_CALL; i++) {
         if (i > from) {
             queuectl_buf_text(body, ",");
         }
@@ -217,129 +229,26 @@ queuectl_receipts_write(queuectl_receipts_t *rs, size_t from, size_t n,
     }
 
     queuectl_buf_text(body, "]}");
+
+    return i - from;
 }
 
 
-queuectl_exit_e
-queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs)
+static void
+queuectl_receipts_result(void *data, size_t i, queuectl_span_t result,
+    queuectl_settled_t *s)
 {
-    size_t               from, n;
-    queuectl_buf_t       body;
-    queuectl_exit_e      rc, worst;
-    queuectl_table_t     table;
-    queuectl_answer_t    a;
-    queuectl_request_t   r;
+    queuectl_receipts_t  *rs = data;
 
-    static const char *const  headings[] = { "RESULT", "HANDLE" };
+    s->failed = !queuectl_json_member_true(result, "ok");
 
-    memset(&body, 0, sizeof(queuectl_buf_t));
-    memset(&r, 0, sizeof(queuectl_request_t));
-    queuectl_table_init(&table, headings, 2);
-
-    r.method = "POST";
-    r.path = rs->seconds < 0 ? "/v1/receipts/ack" : "/v1/receipts/visibility";
-    r.public = 1;
-
-    /* what has been printed is not to come again because of a Ctrl-C */
-
-    r.finish = !rs->shown;
-    r.patient = !rs->shown;
-
-    rc = worst = QUEUECTL_OK;
-
-    for (from = 0; from < rs->n && rc <= QUEUECTL_FAILED; from += n) {
-        n = rs->n - from;
-        n = n < QUEUECTL_RECEIPTS_CALL ? n : QUEUECTL_RECEIPTS_CALL;
-
-        queuectl_receipts_write(rs, from, n, &body);
-        r.body = queuectl_buf_span(&body);
-
-        rc = queuectl_http_call(q, &r, &a);
-
-        if (rc == QUEUECTL_OK) {
-            rc = queuectl_receipts_results(q, rs, from, n, a.json, &table);
-        }
-
-        worst = rc ? rc : worst;
-        queuectl_http_free(&a);
+    if (!queuectl_json_member_text(result, "error", &s->result)) {
+        queuectl_buf_text(&s->result, s->failed ? "failed" : "ok");
     }
 
-    if (rs->shown && !q->json && table.ncells) {
-        queuectl_table_end(q, &table);
-    }
+    s->why = strcmp(s->result.data, "receipt_handle_stale") == 0
+             ? "its handle is stale" : "it was refused";
 
-    queuectl_buf_free(&body);
-
-    return worst;
-}
-
-
-static queuectl_exit_e
-queuectl_receipts_results(queuectl_t *q, queuectl_receipts_t *rs, size_t from,
-    size_t n, queuectl_span_t answer, queuectl_table_t *table)
-{
-    size_t           i;
-    queuectl_exit_e  rc;
-    queuectl_span_t  results, item;
-
-    if (!queuectl_json_member(answer, "results", &results)) {
-        results.len = 0;
-    }
-
-    rc = QUEUECTL_OK;
-    item.data = NULL;
-
-    for (i = from; i < from + n; i++) {
-        if (!queuectl_json_next(results, &item)) {
-            queuectl_error("the answer has too few results");
-            return QUEUECTL_FAILED;
-        }
-
-        if (queuectl_receipts_result(q, rs, rs->handles[i], item, table)
-            != QUEUECTL_OK)
-        {
-            rc = QUEUECTL_FAILED;
-        }
-    }
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_receipts_result(queuectl_t *q, queuectl_receipts_t *rs,
-    const char *handle, queuectl_span_t result, queuectl_table_t *table)
-{
-    int              failed, stale;
-    queuectl_buf_t   error, plain;
-    queuectl_span_t  ok;
-
-    memset(&error, 0, sizeof(queuectl_buf_t));
-    memset(&plain, 0, sizeof(queuectl_buf_t));
-
-    failed = !queuectl_json_member(result, "ok", &ok) || ok.len != 4;
-
-    if (!queuectl_json_member_text(result, "error", &error)) {
-        queuectl_buf_text(&error, failed ? "failed" : "ok");
-    }
-
-    stale = strcmp(error.data, "receipt_handle_stale") == 0;
-    queuectl_buf_add(&plain, handle + 1, strlen(handle) - 2);
-
-    if (rs->shown && q->json) {
-        queuectl_out_json(result);
-
-    } else if (rs->shown) {
-        queuectl_table_add(table, error.data);
-        queuectl_table_add(table, plain.data);
-
-    } else if (failed) {
-        queuectl_error("not acknowledged, the message may come again: %s",
-                       stale ? "its handle is stale" : "it was refused");
-    }
-
-    queuectl_buf_free(&error);
-    queuectl_buf_free(&plain);
-
-    return failed ? QUEUECTL_FAILED : QUEUECTL_OK;
+    queuectl_buf_add(&s->name, rs->handles[i] + 1,
+                     strlen(rs->handles[i]) - 2);
 }

@@ -5,6 +5,7 @@
 #include "queuectl_json.h"
 #include "queuectl_message.h"
 #include "queuectl_out.h"
+#include "queuectl_settle.h"
 
 #include <limits.h>
 #include <string.h>
@@ -340,12 +341,7 @@ queuectl_receive_messages(queuectl_t *q, queuectl_receive_t *re,
         rc = QUEUECTL_FAILED;
 
     } else if (re->ack && rs.n) {
-        rc = queuectl_receipts_send(q, &rs);
-
-        if (rc > QUEUECTL_FAILED) {
-            queuectl_error("of what was written last not all is acknowledged: "
-                           "it comes again");
-        }
+        rc = queuectl_settle_printed(rc, queuectl_receipts_send(q, &rs));
     }
 
     queuectl_receipts_free(&rs);

@@ -143,7 +143,7 @@ static void
 queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
 {
     queuectl_buf_t   text;
-    queuectl_span_t  messages, message, flag;
+    queuectl_span_t  messages, message, seq;
 
     if (!queuectl_json_member(a->json, "messages", &messages)) {
         return;
@@ -163,14 +163,12 @@ queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
         queuectl_buf_text(&text, "sent ");
         queuectl_json_member_text(message, "messageId", &text);
 
-        if (queuectl_json_member(message, "seq", &flag)) {
+        if (queuectl_json_member(message, "seq", &seq)) {
             queuectl_buf_text(&text, ", sequence ");
-            queuectl_json_text(flag, &text);
+            queuectl_json_text(seq, &text);
         }
 
-        if (queuectl_json_member(message, "duplicate", &flag)
-            && flag.len == 4)
-        {
+        if (queuectl_json_member_true(message, "duplicate")) {
             queuectl_buf_text(&text, ", a duplicate: it was there before");
         }
 

@@ -3,6 +3,7 @@
 
 #include "queuectl_subs.h"
 #include "queuectl_json.h"
+#include "queuectl_settle.h"
 
 #include <string.h>
 
@@ -181,7 +182,7 @@ queuectl_subs_pull_call(queuectl_t *q, queuectl_subs_pull_t *p, int *n)
 static queuectl_exit_e
 queuectl_subs_pull_messages(queuectl_t *q, queuectl_span_t answer, int *n)
 {
-    queuectl_exit_e      rc, settled;
+    queuectl_exit_e      rc;
     queuectl_span_t      messages, received;
     queuectl_receipts_t  rs;
 
@@ -214,14 +215,7 @@ queuectl_subs_pull_messages(queuectl_t *q, queuectl_span_t answer, int *n)
         rc = QUEUECTL_FAILED;
 
     } else if (queuectl_given(q, "ack") && rs.n) {
-        settled = queuectl_subs_settle(q, &rs);
-
-        if (settled > QUEUECTL_FAILED) {
-            queuectl_error("of what was written last not all is acknowledged: "
-                           "it comes again");
-        }
-
-        rc = settled ? settled : rc;
+        rc = queuectl_settle_printed(rc, queuectl_subs_settle(q, &rs));
     }
 
     queuectl_receipts_free(&rs);
