@@ -1,4 +1,6 @@
 
+/* What flags say, as members of JSON. */
+
 #include "queuectl_fields.h"
 #include "queuectl_topics.h"
 
@@ -12,7 +14,7 @@ static queuectl_exit_e queuectl_field(queuectl_t *q, const queuectl_field_t *f,
 static queuectl_exit_e
 queuectl_field(queuectl_t *q, const queuectl_field_t *f, queuectl_buf_t *object)
 {
-    int          rc;
+    int          rc, on;
     const char  *text;
 
     text = queuectl_text(q, f->flag);
@@ -35,12 +37,12 @@ queuectl_field(queuectl_t *q, const queuectl_field_t *f, queuectl_buf_t *object)
         return QUEUECTL_OK;
 
     case QUEUECTL_FIELD_ON_OFF:
-        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0) {
+        if (!queuectl_fields_on_off(text, &on)) {
             return queuectl_usage(q, "--%s is on or off", f->flag);
         }
 
         queuectl_buf_member(object, f->member);
-        queuectl_buf_text(object, strcmp(text, "on") == 0 ? "true" : "false");
+        queuectl_buf_text(object, on ? "true" : "false");
         return QUEUECTL_OK;
 
     case QUEUECTL_FIELD_TOPIC:
@@ -101,6 +103,15 @@ queuectl_fields(queuectl_t *q, const queuectl_fields_t *f,
     }
 
     return QUEUECTL_OK;
+}
+
+
+int
+queuectl_fields_on_off(const char *text, int *on)
+{
+    *on = strcmp(text, "on") == 0;
+
+    return *on || strcmp(text, "off") == 0;
 }
 
 

@@ -42,6 +42,10 @@ typedef struct {
 queuectl_exit_e queuectl_fields(queuectl_t *q, const queuectl_fields_t *f,
     queuectl_buf_t *object, queuectl_buf_t *mask);
 
+/* "on" or "off": 1 and whether it is on, or 0 */
+
+int queuectl_fields_on_off(const char *text, int *on);
+
 void queuectl_fields_mask(queuectl_buf_t *mask, const char *object,
     const char *member);
 

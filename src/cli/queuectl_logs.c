@@ -2,6 +2,7 @@
 /* Logs by themselves: how they are made, changed and deleted. */
 
 #include "queuectl_logs.h"
+#include "queuectl_fields.h"
 #include "queuectl_json.h"
 
 #include <string.h>
@@ -12,8 +13,8 @@ static queuectl_exit_e queuectl_logs_current(queuectl_t *q,
     queuectl_answer_t *a);
 static queuectl_exit_e queuectl_logs_body(queuectl_t *q,
     queuectl_span_t current, queuectl_buf_t *body);
-static queuectl_exit_e queuectl_logs_label(queuectl_t *q, const char *name,
-    queuectl_span_t current, queuectl_buf_t *body);
+static void queuectl_logs_merge(queuectl_span_t options, queuectl_span_t given,
+    queuectl_buf_t *body);
 static queuectl_exit_e queuectl_logs_options(queuectl_t *q,
     queuectl_span_t current, queuectl_buf_t *given);
 static void queuectl_logs_retention(queuectl_t *q, queuectl_span_t current,
@@ -178,10 +179,9 @@ static queuectl_exit_e
 queuectl_logs_body(queuectl_t *q, queuectl_span_t current,
     queuectl_buf_t *body)
 {
-    int              any;
-    queuectl_buf_t   given, text;
+    queuectl_buf_t   given;
     queuectl_exit_e  rc;
-    queuectl_span_t  options, name, value, ours;
+    queuectl_span_t  options;
 
     queuectl_buf_text(body, "{");
 
@@ -189,10 +189,10 @@ queuectl_logs_body(queuectl_t *q, queuectl_span_t current,
         return queuectl_usage(q, "the name is not UTF-8");
     }
 
-    rc = queuectl_logs_label(q, "namespace", current, body);
+    rc = queuectl_logs_member(q, "namespace", current, "namespace", body);
 
     if (rc == QUEUECTL_OK) {
-        rc = queuectl_logs_label(q, "task", current, body);
+        rc = queuectl_logs_member(q, "task", current, "task", body);
     }
 
     if (!queuectl_json_member(current, "options", &options)) {
@@ -200,29 +200,44 @@ queuectl_logs_body(queuectl_t *q, queuectl_span_t current,
     }
 
     memset(&given, 0, sizeof(queuectl_buf_t));
-    memset(&text, 0, sizeof(queuectl_buf_t));
     queuectl_buf_text(&given, "{");
 
     if (rc == QUEUECTL_OK) {
         rc = queuectl_logs_options(q, options, &given);
     }
 
-    any = given.len > 1;
-    queuectl_buf_text(body, ",\"options\":");
-    queuectl_buf_add(body, given.data, given.len);
     queuectl_buf_text(&given, "}");
 
-    /* as they were written, but for those that are named */
+    queuectl_buf_member(body, "options");
+    queuectl_logs_merge(options, queuectl_buf_span(&given), body);
+    queuectl_buf_text(body, "}");
+    queuectl_buf_free(&given);
+
+    return rc;
+}
+
+
+/* options as they were written, but for those that are given */
+
+static void
+queuectl_logs_merge(queuectl_span_t options, queuectl_span_t given,
+    queuectl_buf_t *body)
+{
+    int              any;
+    queuectl_buf_t   text;
+    queuectl_span_t  name, value, ours;
+
+    any = given.len > 2;
+    queuectl_buf_add(body, given.data, given.len - 1);
 
     name.data = NULL;
+    memset(&text, 0, sizeof(queuectl_buf_t));
 
     while (queuectl_json_next_member(options, &name, &value)) {
         queuectl_buf_clear(&text);
         queuectl_json_text(name, &text);
 
-        if (!queuectl_json_member(queuectl_buf_span(&given),
-                                  text.len ? text.data : "", &ours))
-        {
+        if (!queuectl_json_member(given, text.len ? text.data : "", &ours)) {
             queuectl_buf_text(body, any ? "," : "");
             queuectl_buf_add(body, name.data, name.len);
             queuectl_buf_text(body, ":");
@@ -231,34 +246,8 @@ queuectl_logs_body(queuectl_t *q, queuectl_span_t current,
         }
     }
 
-    queuectl_buf_text(body, "}}");
-    queuectl_buf_free(&given);
+    queuectl_buf_text(body, "}");
     queuectl_buf_free(&text);
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_label(queuectl_t *q, const char *name, queuectl_span_t current,
-    queuectl_buf_t *body)
-{
-    const char       *text;
-    queuectl_span_t   value;
-
-    text = queuectl_text(q, name);
-
-    if (text) {
-        if (queuectl_buf_member_text(body, name, text) == -1) {
-            return queuectl_usage(q, "--%s is not UTF-8", name);
-        }
-
-    } else if (queuectl_json_member(current, name, &value)) {
-        queuectl_buf_member(body, name);
-        queuectl_buf_add(body, value.data, value.len);
-    }
-
-    return QUEUECTL_OK;
 }
 
 
@@ -266,51 +255,30 @@ static queuectl_exit_e
 queuectl_logs_options(queuectl_t *q, queuectl_span_t current,
     queuectl_buf_t *given)
 {
-    int          on;
-    size_t       i;
-    const char  *text;
+    queuectl_exit_e  rc;
 
-    static const struct {
-        const char  *flag;
-        const char  *option;
-    } numbers[] = {
-        { "lease-time", "leaseTime" },
-        { "retry-limit", "retryLimit" },
-        { "delayed-processing", "delayedProcessing" },
-        { "window-buffer", "windowBuffer" },
-        { "dedup-window", "dedupWindowSeconds" },
-        { "max-wait-time", "maxWaitTimeSeconds" },
-    }, switches[] = {
-        { "encryption", "encryptionEnabled" },
-        { "dead-letters", "deadLetterQueue" },
-        { "dead-letters", "dlqAfterMaxRetries" },
+    static const queuectl_field_t  options[] = {
+        { "lease-time", "leaseTime", QUEUECTL_FIELD_NUMBER },
+        { "retry-limit", "retryLimit", QUEUECTL_FIELD_NUMBER },
+        { "delayed-processing", "delayedProcessing", QUEUECTL_FIELD_NUMBER },
+        { "window-buffer", "windowBuffer", QUEUECTL_FIELD_NUMBER },
+        { "dedup-window", "dedupWindowSeconds", QUEUECTL_FIELD_NUMBER },
+        { "max-wait-time", "maxWaitTimeSeconds", QUEUECTL_FIELD_NUMBER },
+        { "encryption", "encryptionEnabled", QUEUECTL_FIELD_ON_OFF },
+        { "dead-letters", "deadLetterQueue", QUEUECTL_FIELD_ON_OFF },
+        { "dead-letters", "dlqAfterMaxRetries", QUEUECTL_FIELD_ON_OFF },
+        { NULL, NULL, 0 }
     };
 
-    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (queuectl_given(q, numbers[i].flag)) {
-            queuectl_buf_member_number(given, numbers[i].option,
-                                       queuectl_number(q, numbers[i].flag, 0));
-        }
+    static const queuectl_fields_t  fields = { NULL, NULL, options };
+
+    rc = queuectl_fields(q, &fields, given, NULL);
+
+    if (rc == QUEUECTL_OK) {
+        queuectl_logs_retention(q, current, given);
     }
 
-    for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
-        text = queuectl_text(q, switches[i].flag);
-
-        if (text == NULL) {
-            continue;
-        }
-
-        if (!queuectl_logs_switch(text, &on)) {
-            return queuectl_usage(q, "--%s is on or off", switches[i].flag);
-        }
-
-        queuectl_buf_member(given, switches[i].option);
-        queuectl_buf_text(given, on ? "true" : "false");
-    }
-
-    queuectl_logs_retention(q, current, given);
-
-    return QUEUECTL_OK;
+    return rc;
 }
 
 

@@ -42,9 +42,10 @@ queuectl_exit_e queuectl_logs_do(queuectl_t *q, const char *method,
 queuectl_exit_e queuectl_logs_time(queuectl_t *q, const char *flag,
     queuectl_buf_t *time);
 
-/* "on" or "off": 1 and whether it is on, or 0 */
+/* a member as a flag has it, or else as another object does; or none */
 
-int queuectl_logs_switch(const char *text, int *on);
+queuectl_exit_e queuectl_logs_member(queuectl_t *q, const char *flag,
+    queuectl_span_t otherwise, const char *member, queuectl_buf_t *object);
 
 /* a cell of whatever a member is, "-" where there is none; of a time */
 

@@ -1,4 +1,6 @@
 
+/* Calls of the Queen API, and what its files share. */
+
 #include "queuectl_logs.h"
 #include "queuectl_json.h"
 
@@ -122,12 +124,26 @@ queuectl_logs_time(queuectl_t *q, const char *flag, queuectl_buf_t *time)
 }
 
 
-int
-queuectl_logs_switch(const char *text, int *on)
+queuectl_exit_e
+queuectl_logs_member(queuectl_t *q, const char *flag,
+    queuectl_span_t otherwise, const char *member, queuectl_buf_t *object)
 {
-    *on = strcmp(text, "on") == 0;
+    const char       *text;
+    queuectl_span_t   value;
 
-    return *on || strcmp(text, "off") == 0;
+    text = queuectl_text(q, flag);
+
+    if (text) {
+        if (queuectl_buf_member_text(object, member, text) == -1) {
+            return queuectl_usage(q, "--%s is not UTF-8", flag);
+        }
+
+    } else if (queuectl_json_member(otherwise, member, &value)) {
+        queuectl_buf_member(object, member);
+        queuectl_buf_add(object, value.data, value.len);
+    }
+
+    return QUEUECTL_OK;
 }
 
 

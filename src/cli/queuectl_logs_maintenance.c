@@ -2,6 +2,7 @@
 /* The two switches of a project. */
 
 #include "queuectl_logs.h"
+#include "queuectl_fields.h"
 #include "queuectl_json.h"
 
 #include <string.h>
@@ -59,7 +60,7 @@ queuectl_logs_maintenance_check(queuectl_t *q)
         }
 
         if (i + 1 == q->narguments
-            || !queuectl_logs_switch(q->arguments[i + 1], &on))
+            || !queuectl_fields_on_off(q->arguments[i + 1], &on))
         {
             return queuectl_usage(q, "%s is on or off", q->arguments[i]);
         }
@@ -77,7 +78,7 @@ queuectl_logs_maintenance_set(queuectl_t *q, const char *what, const char *how)
     queuectl_exit_e    rc;
     queuectl_answer_t  a;
 
-    queuectl_logs_switch(how, &on);
+    queuectl_fields_on_off(how, &on);
     queuectl_logs_path(&path, strcmp(what, "pop") == 0
                        ? "system/maintenance/pop" : "system/maintenance", NULL);
 

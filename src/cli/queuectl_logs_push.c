@@ -25,9 +25,6 @@ static queuectl_exit_e queuectl_logs_push_line(queuectl_span_t *line,
 static queuectl_exit_e queuectl_logs_push_id(queuectl_t *q,
     queuectl_span_t message, long long line, queuectl_buf_t *object);
 static void queuectl_logs_push_uuid(char text[37]);
-static queuectl_exit_e queuectl_logs_push_member(queuectl_t *q,
-    const char *flag, queuectl_span_t message, const char *member,
-    queuectl_buf_t *object);
 static void queuectl_logs_push_print(queuectl_t *q, queuectl_answer_t *a);
 
 
@@ -130,11 +127,10 @@ queuectl_logs_push_object(queuectl_t *q, queuectl_span_t payload,
         return queuectl_usage(q, "the name is not UTF-8");
     }
 
-    rc = queuectl_logs_push_member(q, "partition", message, "partition",
-                                   object);
+    rc = queuectl_logs_member(q, "partition", message, "partition", object);
 
     if (rc == QUEUECTL_OK) {
-        rc = queuectl_logs_push_member(q, "trace", message, "traceId", object);
+        rc = queuectl_logs_member(q, "trace", message, "traceId", object);
     }
 
     if (rc == QUEUECTL_OK) {
@@ -202,29 +198,6 @@ queuectl_logs_push_line(queuectl_span_t *line, queuectl_span_t *payload)
     {
         queuectl_error("that is no message: it has no payload");
         return QUEUECTL_FAILED;
-    }
-
-    return QUEUECTL_OK;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_push_member(queuectl_t *q, const char *flag,
-    queuectl_span_t message, const char *member, queuectl_buf_t *object)
-{
-    const char       *text;
-    queuectl_span_t   value;
-
-    text = queuectl_text(q, flag);
-
-    if (text) {
-        if (queuectl_buf_member_text(object, member, text) == -1) {
-            return queuectl_usage(q, "--%s is not UTF-8", flag);
-        }
-
-    } else if (queuectl_json_member(message, member, &value)) {
-        queuectl_buf_member(object, member);
-        queuectl_buf_add(object, value.data, value.len);
     }
 
     return QUEUECTL_OK;

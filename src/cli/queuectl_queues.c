@@ -1,7 +1,8 @@
 
+#include "queuectl_queues.h"
+#include "queuectl_fields.h"
 #include "queuectl_http.h"
 #include "queuectl_out.h"
-#include "queuectl_queues.h"
 
 #include <string.h>
 
@@ -142,40 +143,25 @@ queuectl_queues_call(queuectl_t *q, const char *method, const char *name,
 static queuectl_exit_e
 queuectl_queues_settings(queuectl_t *q, queuectl_buf_t *body)
 {
-    size_t       i;
-    const char  *text;
+    queuectl_exit_e  rc;
 
-    static const struct {
-        const char  *flag;
-        const char  *member;
-    } numbers[] = {
-        { "visibility-timeout", "visibilityTimeoutSeconds" },
-        { "receive-wait", "receiveWaitSeconds" },
-        { "retention", "retentionSeconds" },
-        { "delay", "delaySeconds" },
-        { "max-message-bytes", "maxMessageBytes" },
+    static const queuectl_field_t  settings[] = {
+        { "visibility-timeout", "visibilityTimeoutSeconds",
+          QUEUECTL_FIELD_NUMBER },
+        { "receive-wait", "receiveWaitSeconds", QUEUECTL_FIELD_NUMBER },
+        { "retention", "retentionSeconds", QUEUECTL_FIELD_NUMBER },
+        { "delay", "delaySeconds", QUEUECTL_FIELD_NUMBER },
+        { "max-message-bytes", "maxMessageBytes", QUEUECTL_FIELD_NUMBER },
+        { "content-based-deduplication", "contentBasedDeduplication",
+          QUEUECTL_FIELD_ON_OFF },
+        { NULL, NULL, 0 }
     };
 
-    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (queuectl_given(q, numbers[i].flag)) {
-            queuectl_buf_member_number(body, numbers[i].member,
-                                       queuectl_number(q, numbers[i].flag, 0));
-        }
-    }
+    static const queuectl_fields_t  fields = { NULL, NULL, settings };
 
-    text = queuectl_text(q, "content-based-deduplication");
+    rc = queuectl_fields(q, &fields, body, NULL);
 
-    if (text) {
-        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0) {
-            return queuectl_usage(q, "--content-based-deduplication is on or "
-                                  "off");
-        }
-
-        queuectl_buf_member(body, "contentBasedDeduplication");
-        queuectl_buf_text(body, strcmp(text, "on") == 0 ? "true" : "false");
-    }
-
-    return queuectl_queues_policy(q, body);
+    return rc ? rc : queuectl_queues_policy(q, body);
 }
 
 
