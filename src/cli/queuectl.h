@@ -132,6 +132,7 @@ extern const queuectl_command_t  queuectl_logs_pop_commands[];
 extern const queuectl_command_t  queuectl_logs_ack_commands[];
 extern const queuectl_command_t  queuectl_logs_groups_commands[];
 extern const queuectl_command_t  queuectl_logs_messages_commands[];
+extern const queuectl_command_t  queuectl_logs_letters_commands[];
 extern const queuectl_command_t  queuectl_logs_maintenance_commands[];
 extern const queuectl_command_t  queuectl_keys_commands[];
 extern const queuectl_command_t  queuectl_tail_commands[];

@@ -15,6 +15,14 @@
 
 #define QUEUECTL_LOGS_API  (QUEUECTL_ENDPOINT|QUEUECTL_KEY)
 
+/* flags of what prints messages */
+
+#define QUEUECTL_LOGS_FORM                                                    \
+    { "raw", 'r', QUEUECTL_SWITCH, NULL,                                      \
+      "the payloads alone, each with a line feed" },                          \
+    { "text", 0, QUEUECTL_SWITCH, NULL,                                       \
+      "the same, and of JSON strings their text" }
+
 /* a moment before all messages */
 
 #define QUEUECTL_LOGS_BEGINNING  "1970-01-01T00:00:00Z"
@@ -78,11 +86,23 @@ queuectl_exit_e queuectl_logs_groups_of(queuectl_t *q, const char *queue,
 
 /*
  * queuectl_logs_message.c: on stdout, as JSON, its payload alone (--raw,
- * --text), or for people. As JSON the payload is what the server sent.
+ * --text), or for people. As JSON the payload is what the server sent. Before
+ * that, whether the flags of QUEUECTL_LOGS_FORM go together.
  */
 
 queuectl_exit_e queuectl_logs_message_form(queuectl_t *q);
 queuectl_exit_e queuectl_logs_message(queuectl_t *q, queuectl_span_t message);
+
+
+/*
+ * queuectl_logs_messages.c: a page of "messages" or of "dlq", of what the flags
+ * choose; all of a page on stdout, counted.
+ */
+
+queuectl_exit_e queuectl_logs_messages_page(queuectl_t *q, const char *kind,
+    long long limit, long long offset, queuectl_answer_t *a);
+queuectl_exit_e queuectl_logs_messages_print(queuectl_t *q,
+    queuectl_span_t page, long long *n);
 
 
 #endif /* QUEUECTL_LOGS_H_INCLUDED_ */

@@ -44,10 +44,7 @@ static const queuectl_flag_t  queuectl_logs_pop_flags[] = {
       "acknowledge them, once they are printed" },
     { "all", 0, QUEUECTL_SWITCH, NULL,
       "again and again, until there is none" },
-    { "raw", 'r', QUEUECTL_SWITCH, NULL,
-      "the payloads alone, each with a line feed" },
-    { "text", 0, QUEUECTL_SWITCH, NULL,
-      "the same, and of JSON strings their text" },
+    QUEUECTL_LOGS_FORM,
     { NULL, 0, 0, NULL, NULL }
 };
 

@@ -32,6 +32,7 @@ const queuectl_command_t *const  queuectl_commands[] = {
     queuectl_logs_ack_commands,
     queuectl_logs_groups_commands,
     queuectl_logs_messages_commands,
+    queuectl_logs_letters_commands,
     queuectl_logs_maintenance_commands,
     queuectl_keys_commands,
     queuectl_config_commands,
