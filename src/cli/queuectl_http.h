@@ -79,10 +79,20 @@ queuectl_exit_e queuectl_list(queuectl_t *q, const char *kind,
     const char *filter, const char *value, queuectl_item_pt handler,
     void *data);
 
-/* the same of any path; where the list is optional none has no member */
+/* how the lists of an API have pages */
 
-queuectl_exit_e queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path,
-    const char *member, int optional, queuectl_item_pt handler, void *data);
+typedef struct {
+    const char       *size;             /* in a query */
+    const char       *token;            /* and which page */
+    const char       *next;             /* in an answer: the token of the next */
+    unsigned          optional:1;       /* an empty list may not be there */
+} queuectl_pages_t;
+
+/* the same of any path */
+
+queuectl_exit_e queuectl_list_pages(queuectl_t *q,
+    const queuectl_pages_t *pages, queuectl_buf_t *path, const char *member,
+    queuectl_item_pt handler, void *data);
 
 
 #endif /* QUEUECTL_HTTP_H_INCLUDED_ */

@@ -13,10 +13,8 @@ static void queuectl_logs_show_totals(queuectl_table_t *t,
     queuectl_span_t totals);
 static void queuectl_logs_show_partitions(queuectl_t *q,
     queuectl_span_t queue);
-static queuectl_exit_e queuectl_logs_page(queuectl_t *q, queuectl_span_t page,
-    queuectl_buf_t *next, queuectl_table_t *table);
-static void queuectl_logs_row(queuectl_t *q, queuectl_span_t queue,
-    queuectl_table_t *table);
+static queuectl_exit_e queuectl_logs_row(queuectl_t *q, queuectl_span_t queue,
+    void *data);
 static int queuectl_logs_chosen(queuectl_t *q, queuectl_span_t queue);
 
 
@@ -210,35 +208,22 @@ queuectl_logs_get(queuectl_t *q)
 queuectl_exit_e
 queuectl_logs_list(queuectl_t *q)
 {
-    queuectl_buf_t     path, next;
-    queuectl_exit_e    rc;
-    queuectl_table_t   table;
-    queuectl_answer_t  a;
+    queuectl_buf_t    path;
+    queuectl_exit_e   rc;
+    queuectl_table_t  table;
+
+    static const queuectl_pages_t  pages = { "limit", "after", "next", 0 };
 
     static const char *const  headings[] = {
         "NAME", "NAMESPACE", "TASK", ">PARTITIONS", ">MESSAGES", ">PENDING",
         ">DEAD", "CREATED"
     };
 
-    memset(&next, 0, sizeof(queuectl_buf_t));
     queuectl_table_init(&table, headings, 8);
+    queuectl_logs_path(&path, "resources/queues", NULL);
 
-    do {
-        queuectl_logs_path(&path, "resources/queues?limit=100", NULL);
-
-        if (next.len) {
-            queuectl_path_query(&path, "after", next.data);
-        }
-
-        rc = queuectl_logs_call(q, "GET", &path, NULL, &a);
-
-        if (rc == QUEUECTL_OK) {
-            rc = queuectl_logs_page(q, a.json, &next, &table);
-        }
-
-        queuectl_http_free(&a);
-
-    } while (rc == QUEUECTL_OK && next.len);
+    rc = queuectl_list_pages(q, &pages, &path, "queues", queuectl_logs_row,
+                             &table);
 
     if (table.ncells) {
         queuectl_table_end(q, &table);
@@ -247,47 +232,9 @@ queuectl_logs_list(queuectl_t *q)
         queuectl_note(q, "no queues");
     }
 
-    queuectl_buf_free(&next);
+    queuectl_buf_free(&path);
 
     return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_page(queuectl_t *q, queuectl_span_t page, queuectl_buf_t *next,
-    queuectl_table_t *table)
-{
-    queuectl_buf_t   after;
-    queuectl_span_t  queues, queue;
-
-    if (!queuectl_json_member(page, "queues", &queues)) {
-        queuectl_error("the answer has no queues");
-        return QUEUECTL_FAILED;
-    }
-
-    queue.data = NULL;
-
-    while (queuectl_json_next(queues, &queue)) {
-        if (queuectl_logs_chosen(q, queue)) {
-            queuectl_logs_row(q, queue, table);
-        }
-    }
-
-    memset(&after, 0, sizeof(queuectl_buf_t));
-    queuectl_json_member_text(page, "next", &after);
-
-    /* the same page again would have no end */
-
-    if (after.len && next->len && strcmp(after.data, next->data) == 0) {
-        queuectl_error("the server names the same page twice");
-        queuectl_buf_free(&after);
-        return QUEUECTL_FAILED;
-    }
-
-    queuectl_buf_free(next);
-    *next = after;
-
-    return QUEUECTL_OK;
 }
 
 
@@ -311,16 +258,21 @@ queuectl_logs_chosen(queuectl_t *q, queuectl_span_t queue)
 }
 
 
-static void
-queuectl_logs_row(queuectl_t *q, queuectl_span_t queue,
-    queuectl_table_t *table)
+static queuectl_exit_e
+queuectl_logs_row(queuectl_t *q, queuectl_span_t queue, void *data)
 {
+    queuectl_table_t  *table = data;
+
     queuectl_buf_t   name;
     queuectl_span_t  messages;
 
+    if (!queuectl_logs_chosen(q, queue)) {
+        return QUEUECTL_OK;
+    }
+
     if (q->json) {
         queuectl_out_json(queue);
-        return;
+        return QUEUECTL_OK;
     }
 
     if (queuectl_given(q, "names")) {
@@ -328,7 +280,7 @@ queuectl_logs_row(queuectl_t *q, queuectl_span_t queue,
         queuectl_json_member_text(queue, "name", &name);
         queuectl_out_safe(name.len ? name.data : "");
         queuectl_buf_free(&name);
-        return;
+        return QUEUECTL_OK;
     }
 
     if (!queuectl_json_member(queue, "messages", &messages)) {
@@ -343,4 +295,6 @@ queuectl_logs_row(queuectl_t *q, queuectl_span_t queue,
     queuectl_logs_cell(table, messages, "pending");
     queuectl_logs_cell(table, messages, "deadLetter");
     queuectl_logs_cell(table, queue, "createdAt");
+
+    return QUEUECTL_OK;
 }

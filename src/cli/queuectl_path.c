@@ -1,4 +1,6 @@
 
+/* Paths of calls, and lists of many pages. */
+
 #include "queuectl_http.h"
 #include "queuectl_json.h"
 #include "queuectl_out.h"
@@ -7,9 +9,9 @@
 #include <string.h>
 
 
-static queuectl_exit_e queuectl_list_page(queuectl_t *q, const char *member,
-    int optional, queuectl_answer_t *a, queuectl_buf_t *token,
-    queuectl_item_pt handler, void *data);
+static queuectl_exit_e queuectl_list_page(queuectl_t *q,
+    const queuectl_pages_t *pages, const char *member, queuectl_answer_t *a,
+    queuectl_buf_t *token, queuectl_item_pt handler, void *data);
 
 
 void
@@ -53,16 +55,16 @@ queuectl_path_query(queuectl_buf_t *path, const char *name, const char *value)
 
 
 static queuectl_exit_e
-queuectl_list_page(queuectl_t *q, const char *member, int optional,
-    queuectl_answer_t *a, queuectl_buf_t *token, queuectl_item_pt handler,
-    void *data)
+queuectl_list_page(queuectl_t *q, const queuectl_pages_t *pages,
+    const char *member, queuectl_answer_t *a, queuectl_buf_t *token,
+    queuectl_item_pt handler, void *data)
 {
     queuectl_exit_e  rc;
     queuectl_buf_t   next;
     queuectl_span_t  items, item;
 
     if (!queuectl_json_member(a->json, member, &items)) {
-        if (!optional || !queuectl_json_is_object(a->json)) {
+        if (!pages->optional || !queuectl_json_is_object(a->json)) {
             queuectl_error("the answer has no %s", member);
             return QUEUECTL_FAILED;
         }
@@ -81,7 +83,7 @@ queuectl_list_page(queuectl_t *q, const char *member, int optional,
     }
 
     memset(&next, 0, sizeof(queuectl_buf_t));
-    queuectl_json_member_text(a->json, "nextPageToken", &next);
+    queuectl_json_member_text(a->json, pages->next, &next);
 
     /* the same page again would have no end */
 
@@ -107,11 +109,15 @@ queuectl_list(queuectl_t *q, const char *kind, const char *filter,
     queuectl_buf_t   path;
     queuectl_exit_e  rc;
 
+    static const queuectl_pages_t  pages = {
+        "pageSize", "pageToken", "nextPageToken", 0
+    };
+
     memset(&path, 0, sizeof(queuectl_buf_t));
     queuectl_path(q, &path, kind, NULL, "");
     queuectl_path_query(&path, filter, value);
 
-    rc = queuectl_list_pages(q, &path, kind, 0, handler, data);
+    rc = queuectl_list_pages(q, &pages, &path, kind, handler, data);
 
     queuectl_buf_free(&path);
 
@@ -120,8 +126,9 @@ queuectl_list(queuectl_t *q, const char *kind, const char *filter,
 
 
 queuectl_exit_e
-queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path, const char *member,
-    int optional, queuectl_item_pt handler, void *data)
+queuectl_list_pages(queuectl_t *q, const queuectl_pages_t *pages,
+    queuectl_buf_t *path, const char *member, queuectl_item_pt handler,
+    void *data)
 {
     size_t              len;
     queuectl_buf_t      token;
@@ -132,7 +139,7 @@ queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path, const char *member,
     memset(&token, 0, sizeof(queuectl_buf_t));
     memset(&r, 0, sizeof(queuectl_request_t));
 
-    queuectl_path_query(path, "pageSize", "100");
+    queuectl_path_query(path, pages->size, "100");
     len = path->len;
 
     do {
@@ -140,7 +147,7 @@ queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path, const char *member,
         path->data[len] = '\0';
 
         if (token.len) {
-            queuectl_path_query(path, "pageToken", token.data);
+            queuectl_path_query(path, pages->token, token.data);
         }
 
         r.method = "GET";
@@ -149,7 +156,7 @@ queuectl_list_pages(queuectl_t *q, queuectl_buf_t *path, const char *member,
         rc = queuectl_http_call(q, &r, &a);
 
         if (rc == QUEUECTL_OK) {
-            rc = queuectl_list_page(q, member, optional, &a, &token, handler,
+            rc = queuectl_list_page(q, pages, member, &a, &token, handler,
                                     data);
         }
 

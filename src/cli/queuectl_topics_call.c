@@ -23,6 +23,11 @@ static queuectl_exit_e queuectl_topics_name_item(queuectl_t *q,
     queuectl_span_t item, void *data);
 
 
+static const queuectl_pages_t  queuectl_topics_pages = {
+    "pageSize", "pageToken", "nextPageToken", 1
+};
+
+
 void
 queuectl_topics_path(queuectl_t *q, queuectl_buf_t *path, const char *kind,
     const char *name, const char *rest)
@@ -139,8 +144,8 @@ queuectl_topics_list(queuectl_t *q, const queuectl_topics_kind_t *kind)
     list.n = 0;
     queuectl_table_init(&list.table, kind->headings, kind->columns);
 
-    rc = queuectl_list_pages(q, &path, kind->kind, 1, queuectl_topics_item,
-                             &list);
+    rc = queuectl_list_pages(q, &queuectl_topics_pages, &path, kind->kind,
+                             queuectl_topics_item, &list);
 
     if (list.table.ncells) {
         queuectl_table_end(q, &list.table);
@@ -193,8 +198,8 @@ queuectl_topics_names(queuectl_t *q, queuectl_buf_t *path, const char *member)
     queuectl_exit_e  rc;
 
     n = 0;
-    rc = queuectl_list_pages(q, path, member, 1, queuectl_topics_name_item,
-                             &n);
+    rc = queuectl_list_pages(q, &queuectl_topics_pages, path, member,
+                             queuectl_topics_name_item, &n);
 
     if (rc == QUEUECTL_OK && n == 0) {
         queuectl_note(q, "no %s", member);
