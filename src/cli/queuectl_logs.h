@@ -48,7 +48,7 @@ queuectl_exit_e queuectl_logs_do(queuectl_t *q, const char *method,
 /* what a flag says, a moment in ISO 8601 or how long ago that is */
 
 queuectl_exit_e queuectl_logs_time(queuectl_t *q, const char *flag,
-    queuectl_buf_t *time);
+    queuectl_buf_t *moment);
 
 /* a member as a flag has it, or else as another object does; or none */
 

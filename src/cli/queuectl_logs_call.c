@@ -80,13 +80,11 @@ queuectl_logs_do(queuectl_t *q, const char *method, queuectl_buf_t *path,
 
 
 queuectl_exit_e
-queuectl_logs_time(queuectl_t *q, const char *flag, queuectl_buf_t *time)
+queuectl_logs_time(queuectl_t *q, const char *flag, queuectl_buf_t *moment)
 {
-    char             iso[32];
-    long long        seconds;
-    struct tm        tm;
-    const char      *text, *end;
-    struct timespec  now;
+    long long    seconds;
+    struct tm    tm;
+    const char  *text, *end;
 
     text = queuectl_text(q, flag);
 
@@ -100,25 +98,19 @@ queuectl_logs_time(queuectl_t *q, const char *flag, queuectl_buf_t *time)
     }
 
     if (end && strcmp(end, "Z") == 0) {
-        queuectl_buf_text(time, text);
+        queuectl_buf_text(moment, text);
         return QUEUECTL_OK;
     }
 
-    clock_gettime(CLOCK_REALTIME, &now);
-
     if (!queuectl_quantity(QUEUECTL_SECONDS, text, &seconds)
-        || seconds > now.tv_sec)
+        || seconds > time(NULL))
     {
         return queuectl_usage(q, "--%s %s: a time is such as "
                               "2026-08-01T12:00:00Z, or how long ago: 2h",
                               flag, text);
     }
 
-    now.tv_sec -= seconds;
-
-    gmtime_r(&now.tv_sec, &tm);
-    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &tm);
-    queuectl_buf_print(time, "%s.%03ldZ", iso, now.tv_nsec / 1000000);
+    queuectl_buf_ago(moment, seconds);
 
     return QUEUECTL_OK;
 }

@@ -4,7 +4,6 @@
 #include "queuectl_topics.h"
 
 #include <string.h>
-#include <time.h>
 
 
 static queuectl_exit_e queuectl_snapshots_create(queuectl_t *q);
@@ -16,7 +15,6 @@ static queuectl_exit_e queuectl_snapshots_delete(queuectl_t *q);
 static queuectl_exit_e queuectl_snapshots_seek(queuectl_t *q);
 static queuectl_exit_e queuectl_snapshots_target(queuectl_t *q,
     queuectl_buf_t *body);
-static void queuectl_snapshots_ago(queuectl_buf_t *body, long long seconds);
 
 
 static const queuectl_flag_t  queuectl_snapshots_create_flags[] = {
@@ -179,33 +177,14 @@ queuectl_snapshots_target(queuectl_t *q, queuectl_buf_t *body)
               == -1;
 
     } else {
-        queuectl_snapshots_ago(body, queuectl_number(q, "ago", 0));
+        queuectl_buf_member(body, "time");
+        queuectl_buf_text(body, "\"");
+        queuectl_buf_ago(body, queuectl_number(q, "ago", 0));
+        queuectl_buf_text(body, "\"");
     }
 
     queuectl_buf_text(body, "}");
 
     return bad ? queuectl_usage(q, "--%s is not UTF-8", to ? "to" : "snapshot")
                : QUEUECTL_OK;
-}
-
-
-static void
-queuectl_snapshots_ago(queuectl_buf_t *body, long long seconds)
-{
-    char             text[sizeof("2026-11-30T12:00:00")];
-    time_t           at;
-    struct tm        tm;
-    struct timespec  now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-
-    /* before 1970 nothing was published */
-
-    at = now.tv_sec > seconds ? now.tv_sec - seconds : 0;
-
-    gmtime_r(&at, &tm);
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-
-    queuectl_buf_member(body, "time");
-    queuectl_buf_print(body, "\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
 }

@@ -413,30 +413,3 @@ queuectl_width(const char *text)
 
     return width;
 }
-
-
-void
-queuectl_buf_seconds(queuectl_buf_t *b, long long seconds)
-{
-    size_t       i;
-    long long    n;
-
-    static const struct {
-        char       unit;
-        long long  seconds;
-    } units[] = { { 'd', 86400 }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 } };
-
-    if (seconds <= 0) {
-        queuectl_buf_text(b, "0s");
-        return;
-    }
-
-    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        n = seconds / units[i].seconds;
-        seconds %= units[i].seconds;
-
-        if (n) {
-            queuectl_buf_print(b, "%lld%c", n, units[i].unit);
-        }
-    }
-}

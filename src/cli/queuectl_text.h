@@ -74,9 +74,14 @@ void queuectl_buf_safe(queuectl_buf_t *b, queuectl_span_t text, int lines);
 
 size_t queuectl_width(const char *text);
 
-/* 90 → "1m30s" */
+/* queuectl_time.c: 90 → "1m30s" */
 
 void queuectl_buf_seconds(queuectl_buf_t *b, long long seconds);
+
+/* when that was, so many seconds ago by the clock here: ISO 8601, not before
+   1970 */
+
+void queuectl_buf_ago(queuectl_buf_t *b, long long seconds);
 
 
 #endif /* QUEUECTL_TEXT_H_INCLUDED_ */
