@@ -10,10 +10,21 @@
 #define QUEUECTL_LOGS_GROUPS_PAGE  100
 
 
+typedef struct {
+    const char         *queue;          /* NULL: of all */
+    int                 beside;         /* something else is shown as well */
+    int                 denied;
+    queuectl_buf_t      after;          /* the last one of a page, on a queue */
+    queuectl_buf_t      after_queue;
+    queuectl_table_t    table;
+} queuectl_logs_groups_t;
+
+
 static queuectl_exit_e queuectl_logs_groups(queuectl_t *q);
+static queuectl_exit_e queuectl_logs_groups_call(queuectl_t *q,
+    queuectl_logs_groups_t *g, long long *n);
 static queuectl_exit_e queuectl_logs_groups_page(queuectl_t *q,
-    const char *queue, queuectl_span_t page, queuectl_buf_t *after,
-    queuectl_buf_t *queue_after, queuectl_table_t *table, long long *n);
+    queuectl_logs_groups_t *g, queuectl_span_t page, long long *n);
 static void queuectl_logs_groups_row(queuectl_t *q, queuectl_span_t group,
     queuectl_table_t *table);
 static queuectl_exit_e queuectl_logs_group(queuectl_t *q);
@@ -77,113 +88,122 @@ queuectl_logs_groups(queuectl_t *q)
 queuectl_exit_e
 queuectl_logs_groups_of(queuectl_t *q, const char *queue, int beside)
 {
-    int                 quiet;
-    long long           n;
-    queuectl_buf_t      path, after, queue_after;
-    queuectl_exit_e     rc;
-    queuectl_table_t    table;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
+    long long               n;
+    queuectl_exit_e         rc;
+    queuectl_logs_groups_t  g;
 
     static const char *const  headings[] = {
         "GROUP", "QUEUE", ">PARTITIONS", ">BEHIND", ">LAG", ">LATE", "STATE"
     };
 
-    memset(&after, 0, sizeof(queuectl_buf_t));
-    memset(&queue_after, 0, sizeof(queuectl_buf_t));
-    memset(&r, 0, sizeof(queuectl_request_t));
-    queuectl_table_init(&table, headings, 7);
-    r.method = "GET";
-    quiet = 0;
+    memset(&g, 0, sizeof(queuectl_logs_groups_t));
+    g.queue = queue;
+    g.beside = beside;
+    queuectl_table_init(&g.table, headings, 7);
 
     do {
-        queuectl_logs_path(&path, "consumer-groups?limit=100", NULL);
-
-        if (queue_after.data) {
-            queuectl_path_query(&path, "after", after.data);
-            queuectl_path_query(&path, "afterQueue", queue_after.data);
-        }
-
-        r.path = path.data;
-        rc = queuectl_http_send(q, &r, &a);
-        queuectl_buf_free(&path);
-        n = 0;
-
-        if (rc != QUEUECTL_OK && a.status == 403 && beside) {
-            queuectl_note(q, "the key may not read groups");
-            rc = QUEUECTL_OK;
-            quiet = 1;
-
-        } else if (rc != QUEUECTL_OK) {
-            rc = queuectl_http_failed(q, &a);
-
-        } else {
-            rc = queuectl_logs_groups_page(q, queue, a.json, &after,
-                                           &queue_after, &table, &n);
-        }
-
-        queuectl_http_free(&a);
+        rc = queuectl_logs_groups_call(q, &g, &n);
 
     } while (rc == QUEUECTL_OK && n == QUEUECTL_LOGS_GROUPS_PAGE);
 
-    if (table.ncells) {
+    if (g.table.ncells) {
         fputs(beside ? "\n" : "", stdout);
-        queuectl_table_end(q, &table);
+        queuectl_table_end(q, &g.table);
 
-    } else if (rc == QUEUECTL_OK && !q->json && !quiet) {
+    } else if (rc == QUEUECTL_OK && !q->json && !g.denied) {
         queuectl_note(q, "no groups");
     }
 
-    queuectl_buf_free(&after);
-    queuectl_buf_free(&queue_after);
+    queuectl_buf_free(&g.after);
+    queuectl_buf_free(&g.after_queue);
 
     return rc;
 }
 
 
 static queuectl_exit_e
-queuectl_logs_groups_page(queuectl_t *q, const char *queue,
-    queuectl_span_t page, queuectl_buf_t *after, queuectl_buf_t *queue_after,
-    queuectl_table_t *table, long long *n)
+queuectl_logs_groups_call(queuectl_t *q, queuectl_logs_groups_t *g,
+    long long *n)
 {
-    queuectl_buf_t   name, of;
+    queuectl_buf_t      path;
+    queuectl_exit_e     rc;
+    queuectl_answer_t   a;
+    queuectl_request_t  r;
+
+    queuectl_logs_path(&path, "consumer-groups", NULL);
+    queuectl_buf_print(&path, "?limit=%d", QUEUECTL_LOGS_GROUPS_PAGE);
+    queuectl_path_query(&path, "after", g->after.data);
+    queuectl_path_query(&path, "afterQueue", g->after_queue.data);
+
+    memset(&r, 0, sizeof(queuectl_request_t));
+    r.method = "GET";
+    r.path = path.data;
+
+    *n = 0;
+    rc = queuectl_http_send(q, &r, &a);
+
+    if (rc == QUEUECTL_OK) {
+        rc = queuectl_logs_groups_page(q, g, a.json, n);
+
+    } else if (a.status == 403 && g->beside) {
+        queuectl_note(q, "the key may not read groups");
+        g->denied = 1;
+        rc = QUEUECTL_OK;
+
+    } else {
+        rc = queuectl_http_failed(q, &a);
+    }
+
+    queuectl_http_free(&a);
+    queuectl_buf_free(&path);
+
+    return rc;
+}
+
+
+static queuectl_exit_e
+queuectl_logs_groups_page(queuectl_t *q, queuectl_logs_groups_t *g,
+    queuectl_span_t page, long long *n)
+{
+    queuectl_buf_t   name, queue;
     queuectl_span_t  group;
 
     memset(&name, 0, sizeof(queuectl_buf_t));
-    memset(&of, 0, sizeof(queuectl_buf_t));
+    memset(&queue, 0, sizeof(queuectl_buf_t));
     group.data = NULL;
 
     while (queuectl_json_next(page, &group)) {
-        if (queue == NULL || queuectl_logs_is(group, "queueName", queue)) {
-            queuectl_logs_groups_row(q, group, table);
+        if (g->queue == NULL || queuectl_logs_is(group, "queueName", g->queue))
+        {
+            queuectl_logs_groups_row(q, group, &g->table);
         }
 
         (*n)++;
 
         queuectl_buf_clear(&name);
-        queuectl_buf_clear(&of);
+        queuectl_buf_clear(&queue);
         queuectl_buf_text(&name, "");
-        queuectl_buf_text(&of, "");
+        queuectl_buf_text(&queue, "");
         queuectl_json_member_text(group, "name", &name);
-        queuectl_json_member_text(group, "queueName", &of);
+        queuectl_json_member_text(group, "queueName", &queue);
     }
 
     /* the same page again would have no end */
 
-    if (*n == QUEUECTL_LOGS_GROUPS_PAGE && queue_after->data
-        && strcmp(name.data, after->data) == 0
-        && strcmp(of.data, queue_after->data) == 0)
+    if (*n == QUEUECTL_LOGS_GROUPS_PAGE && g->after.data
+        && strcmp(name.data, g->after.data) == 0
+        && strcmp(queue.data, g->after_queue.data) == 0)
     {
         queuectl_error("the server names the same page twice");
         queuectl_buf_free(&name);
-        queuectl_buf_free(&of);
+        queuectl_buf_free(&queue);
         return QUEUECTL_FAILED;
     }
 
-    queuectl_buf_free(after);
-    queuectl_buf_free(queue_after);
-    *after = name;
-    *queue_after = of;
+    queuectl_buf_free(&g->after);
+    queuectl_buf_free(&g->after_queue);
+    g->after = name;
+    g->after_queue = queue;
 
     return QUEUECTL_OK;
 }
