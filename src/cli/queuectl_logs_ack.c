@@ -22,8 +22,9 @@ static queuectl_exit_e queuectl_logs_extend_one(queuectl_t *q,
 
 static const queuectl_flag_t  queuectl_logs_ack_table[] = {
     { "failed", 0, QUEUECTL_SWITCH, NULL,
-      "it has failed: it comes again, so often as the queue has it" },
-    { "retry", 0, QUEUECTL_SWITCH, NULL, "it comes again, as often as it may" },
+      "it has failed: it comes again, up to the queue's retry limit" },
+    { "retry", 0, QUEUECTL_SWITCH, NULL,
+      "it comes again, and there is no limit" },
     { "dlq", 0, QUEUECTL_SWITCH, NULL, "it becomes a dead letter" },
     { "error", 0, QUEUECTL_TEXT, "TEXT",
       "with --failed, --retry and --dlq: what a dead letter says" },

@@ -62,8 +62,9 @@ const queuectl_command_t  queuectl_logs_groups_commands[] = {
 
     { "logs", "seek", "GROUP QUEUE", 2, 2, QUEUECTL_LOGS_API,
       "Have a group go on elsewhere in a queue",
-      "With the first message of that moment or later; its leases are over. A "
-      "MOMENT is a\ntime such as 2026-08-01T12:00:00Z, or how long ago: 2h.\n\n"
+      "It goes on with the first message of that moment or later; its leases "
+      "are over. A\nMOMENT is a time such as 2026-08-01T12:00:00Z, or how long "
+      "ago: 2h.\n\n"
       "  queuectl logs seek billing orders --to 2h\n"
       "  queuectl logs seek billing orders --to end --partition acct-42\n",
       queuectl_logs_seek_flags, queuectl_logs_seek },

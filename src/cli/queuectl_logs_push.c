@@ -37,7 +37,8 @@ static const queuectl_flag_t  queuectl_logs_push_flags[] = {
     { "text", 0, QUEUECTL_SWITCH, NULL,
       "it is no JSON, but text: a JSON string is made of it" },
     { "file", 'f', QUEUECTL_TEXT, "FILE",
-      "take the payload, or with --lines all of them, from a file" },
+      "take the payload, or with --lines all of them, from a file; "
+      "\"-\": stdin" },
     { "lines", 'l', QUEUECTL_SWITCH, NULL,
       "each line is a payload; empty ones are passed over" },
     { "jsonl", 0, QUEUECTL_SWITCH, NULL,
