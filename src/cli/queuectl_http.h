@@ -70,6 +70,11 @@ void queuectl_path(queuectl_t *q, queuectl_buf_t *path, const char *kind,
 void queuectl_path_query(queuectl_buf_t *path, const char *name,
     const char *value);
 
+/* a call without anything special; frees the path. A body of NULL is none */
+
+queuectl_exit_e queuectl_call(queuectl_t *q, const char *method,
+    queuectl_buf_t *path, queuectl_buf_t *body, queuectl_answer_t *a);
+
 /* all items of a list, page by page; what is returned but QUEUECTL_OK ends it */
 
 typedef queuectl_exit_e (*queuectl_item_pt)(queuectl_t *q,

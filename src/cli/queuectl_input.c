@@ -159,14 +159,12 @@ static queuectl_exit_e
 queuectl_input_one(queuectl_t *q, const queuectl_sending_t *s,
     queuectl_span_t message)
 {
-    queuectl_buf_t      body, path;
-    queuectl_exit_e     rc;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
+    queuectl_buf_t     body, path;
+    queuectl_exit_e    rc;
+    queuectl_answer_t  a;
 
     memset(&body, 0, sizeof(queuectl_buf_t));
     memset(&path, 0, sizeof(queuectl_buf_t));
-    memset(&r, 0, sizeof(queuectl_request_t));
 
     queuectl_buf_text(&body, s->bare ? "" : s->before);
     rc = s->object(q, message, 0, &body);
@@ -174,12 +172,7 @@ queuectl_input_one(queuectl_t *q, const queuectl_sending_t *s,
 
     if (rc == QUEUECTL_OK) {
         s->path(q, &path);
-
-        r.method = "POST";
-        r.path = path.data;
-        r.body = queuectl_buf_span(&body);
-
-        rc = queuectl_http_call(q, &r, &a);
+        rc = queuectl_call(q, "POST", &path, &body, &a);
 
         if (rc == QUEUECTL_OK) {
             s->print(q, &a);
@@ -189,7 +182,6 @@ queuectl_input_one(queuectl_t *q, const queuectl_sending_t *s,
     }
 
     queuectl_buf_free(&body);
-    queuectl_buf_free(&path);
 
     return rc;
 }

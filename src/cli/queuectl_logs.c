@@ -117,7 +117,7 @@ queuectl_logs_configure(queuectl_t *q)
 
     if (rc == QUEUECTL_OK) {
         queuectl_logs_path(&path, "configure", NULL);
-        rc = queuectl_logs_call(q, "POST", &path, &body, &a);
+        rc = queuectl_call(q, "POST", &path, &body, &a);
 
         if (rc == QUEUECTL_OK) {
             queuectl_logs_show(q, a.json);
@@ -337,7 +337,7 @@ queuectl_logs_delete(queuectl_t *q)
     }
 
     queuectl_logs_path(&path, "resources/queues/", q->arguments[0], NULL);
-    rc = queuectl_logs_call(q, "DELETE", &path, NULL, &a);
+    rc = queuectl_call(q, "DELETE", &path, NULL, &a);
 
     /* to this API that is no error: whoever has misspelt it learns of it */
 

@@ -35,12 +35,7 @@
 void queuectl_logs_path(queuectl_buf_t *path, ...)
     __attribute__((sentinel));
 
-/* frees the path; a body of NULL is none */
-
-queuectl_exit_e queuectl_logs_call(queuectl_t *q, const char *method,
-    queuectl_buf_t *path, queuectl_buf_t *body, queuectl_answer_t *a);
-
-/* the same for an answer that is shown as JSON, or not at all */
+/* queuectl_call for an answer that is shown as JSON, or not at all */
 
 queuectl_exit_e queuectl_logs_do(queuectl_t *q, const char *method,
     queuectl_buf_t *path, queuectl_buf_t *body);

@@ -256,7 +256,7 @@ queuectl_logs_extend_one(queuectl_t *q, const char *handle,
     queuectl_logs_path(&path, "lease/", parts[QUEUECTL_LOGS_ACK_LEASE].data,
                        "/extend", NULL);
 
-    rc = queuectl_logs_call(q, "POST", &path, &body, &a);
+    rc = queuectl_call(q, "POST", &path, &body, &a);
 
     if (rc == QUEUECTL_OK
         && (!queuectl_json_member_number(a.json, "renewed", &renewed)

@@ -39,35 +39,13 @@ queuectl_logs_path(queuectl_buf_t *path, ...)
 
 
 queuectl_exit_e
-queuectl_logs_call(queuectl_t *q, const char *method, queuectl_buf_t *path,
-    queuectl_buf_t *body, queuectl_answer_t *a)
-{
-    queuectl_exit_e     rc;
-    queuectl_request_t  r;
-
-    memset(&r, 0, sizeof(queuectl_request_t));
-    r.method = method;
-    r.path = path->data;
-
-    if (body) {
-        r.body = queuectl_buf_span(body);
-    }
-
-    rc = queuectl_http_call(q, &r, a);
-    queuectl_buf_free(path);
-
-    return rc;
-}
-
-
-queuectl_exit_e
 queuectl_logs_do(queuectl_t *q, const char *method, queuectl_buf_t *path,
     queuectl_buf_t *body)
 {
     queuectl_exit_e    rc;
     queuectl_answer_t  a;
 
-    rc = queuectl_logs_call(q, method, path, body, &a);
+    rc = queuectl_call(q, method, path, body, &a);
 
     if (rc == QUEUECTL_OK && q->json) {
         queuectl_out_json(a.json);

@@ -244,7 +244,7 @@ queuectl_logs_group(queuectl_t *q)
     };
 
     queuectl_logs_path(&path, "consumer-groups/", q->arguments[0], NULL);
-    rc = queuectl_logs_call(q, "GET", &path, NULL, &a);
+    rc = queuectl_call(q, "GET", &path, NULL, &a);
 
     queuectl_table_init(&table, headings, 7);
     name.data = NULL;

@@ -271,7 +271,7 @@ queuectl_logs_purge_dead(queuectl_t *q)
     queuectl_path_query(&path, "queue", q->arguments[0]);
     queuectl_path_query(&path, "consumerGroup", group);
 
-    rc = queuectl_logs_call(q, "DELETE", &path, NULL, &a);
+    rc = queuectl_call(q, "DELETE", &path, NULL, &a);
 
     if (rc == QUEUECTL_OK && q->json) {
         queuectl_out_json(a.json);

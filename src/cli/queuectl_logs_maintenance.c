@@ -85,7 +85,7 @@ queuectl_logs_maintenance_set(queuectl_t *q, const char *what, const char *how)
     memset(&body, 0, sizeof(queuectl_buf_t));
     queuectl_buf_print(&body, "{\"enabled\":%s}", on ? "true" : "false");
 
-    rc = queuectl_logs_call(q, "POST", &path, &body, &a);
+    rc = queuectl_call(q, "POST", &path, &body, &a);
 
     queuectl_http_free(&a);
     queuectl_buf_free(&body);
@@ -112,7 +112,7 @@ queuectl_logs_maintenance_show(queuectl_t *q)
     };
 
     queuectl_logs_path(&path, "system/maintenance", NULL);
-    rc = queuectl_logs_call(q, "GET", &path, NULL, &a);
+    rc = queuectl_call(q, "GET", &path, NULL, &a);
 
     if (rc == QUEUECTL_OK && q->json) {
         queuectl_out_json(a.json);

@@ -89,7 +89,7 @@ queuectl_logs_messages_page(queuectl_t *q, const char *kind, long long limit,
     queuectl_buf_print(&path, "&limit=%lld&offset=%lld", limit, offset);
     queuectl_buf_free(&time);
 
-    return queuectl_logs_call(q, "GET", &path, NULL, a);
+    return queuectl_call(q, "GET", &path, NULL, a);
 }
 
 

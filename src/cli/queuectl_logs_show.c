@@ -189,7 +189,7 @@ queuectl_logs_get(queuectl_t *q)
     queuectl_logs_path(&path, "resources/queues/", q->arguments[0], NULL);
     queuectl_path_query(&path, "limit", limit);
 
-    rc = queuectl_logs_call(q, "GET", &path, NULL, &a);
+    rc = queuectl_call(q, "GET", &path, NULL, &a);
 
     if (rc == QUEUECTL_OK) {
         queuectl_logs_show(q, a.json);

@@ -1,5 +1,5 @@
 
-/* Paths of calls, and lists of many pages. */
+/* Calls by their paths, and lists of many pages. */
 
 #include "queuectl_http.h"
 #include "queuectl_json.h"
@@ -51,6 +51,28 @@ queuectl_path_query(queuectl_buf_t *path, const char *name, const char *value)
     queuectl_buf_print(path, "%c%s=", strchr(path->data, '?') ? '&' : '?',
                        name);
     queuectl_buf_url(path, value);
+}
+
+
+queuectl_exit_e
+queuectl_call(queuectl_t *q, const char *method, queuectl_buf_t *path,
+    queuectl_buf_t *body, queuectl_answer_t *a)
+{
+    queuectl_exit_e     rc;
+    queuectl_request_t  r;
+
+    memset(&r, 0, sizeof(queuectl_request_t));
+    r.method = method;
+    r.path = path->data;
+
+    if (body) {
+        r.body = queuectl_buf_span(body);
+    }
+
+    rc = queuectl_http_call(q, &r, a);
+    queuectl_buf_free(path);
+
+    return rc;
 }
 
 

@@ -353,12 +353,11 @@ queuectl_receive_messages(queuectl_t *q, queuectl_receive_t *re,
 static queuectl_exit_e
 queuectl_receive_peek(queuectl_t *q)
 {
-    char                limit[24];
-    queuectl_buf_t      path;
-    queuectl_exit_e     rc;
-    queuectl_span_t     messages, message;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
+    char               limit[24];
+    queuectl_buf_t     path;
+    queuectl_exit_e    rc;
+    queuectl_span_t    messages, message;
+    queuectl_answer_t  a;
 
     rc = queuectl_receive_form(q);
 
@@ -373,11 +372,7 @@ queuectl_receive_peek(queuectl_t *q)
     queuectl_path_query(&path, "limit", limit);
     queuectl_path_query(&path, "state", queuectl_text(q, "state"));
 
-    memset(&r, 0, sizeof(queuectl_request_t));
-    r.method = "GET";
-    r.path = path.data;
-
-    rc = queuectl_http_call(q, &r, &a);
+    rc = queuectl_call(q, "GET", &path, NULL, &a);
     message.data = NULL;
 
     if (rc == QUEUECTL_OK
@@ -396,7 +391,6 @@ queuectl_receive_peek(queuectl_t *q)
     }
 
     queuectl_http_free(&a);
-    queuectl_buf_free(&path);
 
     return rc;
 }

@@ -101,30 +101,20 @@ queuectl_topics_call(queuectl_t *q, const char *method,
     const queuectl_topics_kind_t *kind, const char *name, const char *rest,
     queuectl_buf_t *body, int show)
 {
-    queuectl_buf_t      path;
-    queuectl_exit_e     rc;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
+    queuectl_buf_t     path;
+    queuectl_exit_e    rc;
+    queuectl_answer_t  a;
 
     memset(&path, 0, sizeof(queuectl_buf_t));
     queuectl_topics_path(q, &path, kind->kind, name, rest);
 
-    memset(&r, 0, sizeof(queuectl_request_t));
-    r.method = method;
-    r.path = path.data;
-
-    if (body) {
-        r.body = queuectl_buf_span(body);
-    }
-
-    rc = queuectl_http_call(q, &r, &a);
+    rc = queuectl_call(q, method, &path, body, &a);
 
     if (rc == QUEUECTL_OK && show) {
         queuectl_topics_shown(q, kind, a.json);
     }
 
     queuectl_http_free(&a);
-    queuectl_buf_free(&path);
 
     return rc;
 }
