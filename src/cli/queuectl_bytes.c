@@ -1,4 +1,6 @@
 
+/* Base64, with its padding and without line ends. */
+
 #include "queuectl_bytes.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 
 static queuectl_exit_e queuectl_logs_ack(queuectl_t *q);
-static queuectl_exit_e queuectl_logs_ack_flags(queuectl_t *q,
+static queuectl_exit_e queuectl_logs_ack_status(queuectl_t *q,
     queuectl_logs_acks_t *acks);
 static queuectl_exit_e queuectl_logs_ack_stdin(queuectl_logs_acks_t *acks);
 static queuectl_exit_e queuectl_logs_ack_text(queuectl_logs_acks_t *acks,
@@ -20,7 +20,7 @@ static queuectl_exit_e queuectl_logs_extend_one(queuectl_t *q,
     const char *handle, queuectl_table_t *table);
 
 
-static const queuectl_flag_t  queuectl_logs_ack_table[] = {
+static const queuectl_flag_t  queuectl_logs_ack_flags[] = {
     { "failed", 0, QUEUECTL_SWITCH, NULL,
       "it has failed: it comes again, up to the queue's retry limit" },
     { "retry", 0, QUEUECTL_SWITCH, NULL,
@@ -31,7 +31,7 @@ static const queuectl_flag_t  queuectl_logs_ack_table[] = {
     { NULL, 0, 0, NULL, NULL }
 };
 
-static const queuectl_flag_t  queuectl_logs_extend_table[] = {
+static const queuectl_flag_t  queuectl_logs_extend_flags[] = {
     { "lease", 0, QUEUECTL_SECONDS, "TIME", "for so long from now: 1m" },
     { NULL, 0, 0, NULL, NULL }
 };
@@ -48,14 +48,14 @@ const queuectl_command_t  queuectl_logs_ack_commands[] = {
       "  queuectl logs ack 66d38ac9-...:01a22dbd-...:billing:order-1\n"
       "  queuectl logs ack \"$HANDLE\" --failed --error 'no such account'\n"
       "  queuectl logs ack - < messages.jsonl\n",
-      queuectl_logs_ack_table, queuectl_logs_ack },
+      queuectl_logs_ack_flags, queuectl_logs_ack },
 
     { "logs", "extend", "HANDLE...", 1, -1, QUEUECTL_LOGS_API,
       "Extend the leases of messages",
       "That of all that was popped with them. No lease becomes shorter, and "
       "one that is over\nstays so: the exit code is 1 then.\n\n"
       "  queuectl logs extend \"$HANDLE\" --lease 10m\n",
-      queuectl_logs_extend_table, queuectl_logs_extend },
+      queuectl_logs_extend_flags, queuectl_logs_extend },
 
     { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 };
@@ -71,7 +71,7 @@ queuectl_logs_ack(queuectl_t *q)
     memset(&acks, 0, sizeof(queuectl_logs_acks_t));
     acks.shown = 1;
 
-    rc = queuectl_logs_ack_flags(q, &acks);
+    rc = queuectl_logs_ack_status(q, &acks);
 
     for (i = 0; i < q->narguments && rc == QUEUECTL_OK; i++) {
         rc = strcmp(q->arguments[i], "-") == 0
@@ -90,7 +90,7 @@ queuectl_logs_ack(queuectl_t *q)
 
 
 static queuectl_exit_e
-queuectl_logs_ack_flags(queuectl_t *q, queuectl_logs_acks_t *acks)
+queuectl_logs_ack_status(queuectl_t *q, queuectl_logs_acks_t *acks)
 {
     size_t           i, bad;
     const char      *error;

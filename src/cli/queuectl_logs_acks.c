@@ -1,5 +1,5 @@
 
-/* What has been popped is acknowledged, so many a call. */
+/* A list of what has been popped, and what is said of it: so many a call. */
 
 #include "queuectl_logs_ack.h"
 #include "queuectl_json.h"

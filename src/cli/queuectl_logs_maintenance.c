@@ -1,5 +1,5 @@
 
-/* The two switches of a project. */
+/* The two switches of a project, for all its logs. */
 
 #include "queuectl_logs.h"
 #include "queuectl_fields.h"

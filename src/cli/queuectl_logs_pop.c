@@ -1,5 +1,5 @@
 
-/* Messages are printed, then perhaps acknowledged. */
+/* logs pop: messages are printed, then perhaps acknowledged. */
 
 #include "queuectl_logs.h"
 #include "queuectl_json.h"

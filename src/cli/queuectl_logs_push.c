@@ -1,5 +1,5 @@
 
-/* Payloads are JSON: they are sent as they were given, byte for byte. */
+/* Messages on their way to a log: payloads are sent as given, byte for byte. */
 
 #include "queuectl_logs.h"
 #include "queuectl_json.h"

@@ -1,5 +1,5 @@
 
-/* Logs, for people. */
+/* Logs as they are shown: one, or the list of them. */
 
 #include "queuectl_logs.h"
 #include "queuectl_json.h"

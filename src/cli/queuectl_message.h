@@ -1,5 +1,5 @@
 
-/* Messages, and what is done with their handles. */
+/* Messages as they are printed, and what is done with their handles. */
 
 #ifndef QUEUECTL_MESSAGE_H_INCLUDED_
 #define QUEUECTL_MESSAGE_H_INCLUDED_
@@ -10,8 +10,9 @@
 
 
 /*
- * On stdout: as JSON, its body alone (--raw), or for people. The body is never
- * printed anew by a library: as JSON it is what the server sent, byte for byte.
+ * Of a queue, on stdout: as JSON, its body alone (--raw), or for people. The
+ * body is never printed anew by a library: as JSON it is what the server sent,
+ * byte for byte.
  */
 
 queuectl_exit_e queuectl_message_print(queuectl_t *q, queuectl_span_t message);
@@ -39,13 +40,13 @@ void queuectl_message_lines(queuectl_t *q, const char *label,
 void queuectl_message_attributes(queuectl_t *q, queuectl_span_t message);
 
 
-/* handles as JSON strings */
+/* receipt handles of queues, or ack ids of topics, as JSON strings */
 
 typedef struct {
     char       **handles;
     size_t       n;
     size_t       size;
-    long long    seconds;               /* new visibility; -1: acknowledge */
+    long long    seconds;               /* from now; -1: acknowledge */
     int          shown;                 /* results go to stdout */
 } queuectl_receipts_t;
 
@@ -55,8 +56,11 @@ queuectl_exit_e queuectl_receipts_read(queuectl_t *q, queuectl_receipts_t *rs,
     int argument);
 
 void queuectl_receipts_add(queuectl_receipts_t *rs, queuectl_span_t json);
-queuectl_exit_e queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs);
 void queuectl_receipts_free(queuectl_receipts_t *rs);
+
+/* those of queues are settled */
+
+queuectl_exit_e queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs);
 
 
 #endif /* QUEUECTL_MESSAGE_H_INCLUDED_ */

@@ -1,4 +1,6 @@
 
+/* Messages on their way to a queue. */
+
 #include "queuectl_send.h"
 #include "queuectl_fields.h"
 #include "queuectl_json.h"
@@ -14,7 +16,7 @@ static queuectl_exit_e queuectl_send_object(queuectl_t *q,
 static void queuectl_send_print(queuectl_t *q, queuectl_answer_t *a);
 
 
-static const queuectl_flag_t  queuectl_send_table[] = {
+static const queuectl_flag_t  queuectl_send_flags[] = {
     { "file", 'f', QUEUECTL_TEXT, "FILE",
       "take the body, or with --lines all of them, from a file; \"-\": stdin" },
     { "lines", 'l', QUEUECTL_SWITCH, NULL,
@@ -48,7 +50,7 @@ const queuectl_command_t  queuectl_send_commands[] = {
       "  queuectl send orders --file orders.txt --lines\n"
       "  queuectl send payments '10 EUR' --group account-7 "
       "--deduplication-id p-1\n",
-      queuectl_send_table, queuectl_send },
+      queuectl_send_flags, queuectl_send },
 
     { NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 };

@@ -1,5 +1,5 @@
 
-/* Messages on their way to a queue. */
+/* Messages on their way to a queue, a topic or a log. */
 
 #ifndef QUEUECTL_SEND_H_INCLUDED_
 #define QUEUECTL_SEND_H_INCLUDED_

@@ -1,5 +1,5 @@
 
-/* Snapshots of subscriptions, and seeks to these or to a time. */
+/* Snapshots of subscriptions of topics, and seeks to these or to a time. */
 
 #include "queuectl_topics.h"
 

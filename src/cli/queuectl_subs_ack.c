@@ -1,5 +1,5 @@
 
-/* Ack ids: acknowledge, extend, give back; a thousand a call. */
+/* Ack ids of topics: acknowledge, extend, give back; a thousand a call. */
 
 #include "queuectl_subs.h"
 #include "queuectl_json.h"
@@ -34,9 +34,9 @@ const queuectl_command_t  queuectl_subs_ack_commands[] = {
     { "subs", "ack", "SUBSCRIPTION ACKID...", 2, -1, QUEUECTL_API,
       "Acknowledge messages by their ack ids: they are gone",
       "With \"-\" for an id they are read from stdin, one a line.\n"
-      "Only a subscription that delivers exactly once tells which came too "
-      "late: the others\nare acknowledged all the same, and the exit code is "
-      "1.\n\n"
+      "Where the subscription delivers exactly once, those that come too late "
+      "are named; the\nothers are acknowledged all the same, and the exit code "
+      "is 1. Elsewhere nobody knows.\n\n"
       "  queuectl subs ack billing AQ...\n"
       "  queuectl subs pull billing --json | jq -r .ackId | "
       "queuectl subs ack billing -\n",
