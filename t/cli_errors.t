@@ -179,6 +179,13 @@ answers('a list without one', 1, qr/has no queues/, { body => '{}' },
         qw/queues list/);
 answers('a page again and again', 1, qr/same page twice/,
         { body => '{"queues":[],"nextPageToken":"a"}' }, qw/queues list/);
+answers('and of topics', 1, qr/same page twice/,
+        { body => '{"topics":[],"nextPageToken":"a"}' }, qw/topics list/);
+answers('of logs', 1, qr/same page twice/, { body => '{"queues":[],"next":"a"}' },
+        qw/logs list/);
+answers('of groups', 1, qr/same page twice/,
+        { body => '[' . join(',', ('{"name":"a","queueName":"b"}') x 100) . ']' },
+        qw/logs groups other/);
 answers('messages without handles', 1, qr/without a handle/,
         { body => '{"messages":[{"body":"a"}]}' }, qw/receive q/);
 answers('messages without bodies', 1, qr/without a body/,
