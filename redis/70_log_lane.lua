@@ -158,6 +158,21 @@ do
     end
 
 
+    -- A group begins with what has a moment, or a later one.  What is pushed from
+    -- now on has, where that moment has been: not one that was a little before.
+    function L.log_begin_at(t, g, from)
+        L.log_numbers(t)
+
+        local ms = min(from - 1, t.c.now)
+
+        g.mode, g.from = 't', min(from, 9999999999999)
+
+        if ms > t.reg then
+            L.log_set(t, 'reg', ms)
+        end
+    end
+
+
     -- Registers a group, which is written at once.  mode: a, from the first
     -- message that there is; n, from now on; t, from the moment from on.  One of
     -- which dead letters were left has its number again.  Returns the group; or
@@ -180,7 +195,7 @@ do
         if mode == 'n' then
             L.log_begin_now(t, g)
         elseif mode == 't' then
-            g.from = min(from, 9999999999999)
+            L.log_begin_at(t, g, from)
         end
 
         if former then

@@ -319,13 +319,15 @@ do
 
             if g then
                 -- what it has taken may have something for it now
-                g.mode, g.from, g.seen = 't', min(from, 9999999999999), 0
+                L.log_begin_at(t, g, from)
+                g.seen = 0
 
                 if call('HLEN', g.cursors) == 0 then
                     g.passed, g.base = 0, 0
                 end
 
                 write_group(t, g)
+                L.log_write_numbers(t)
                 L.log_wake(t)
                 n = n + 1
             end
@@ -351,10 +353,10 @@ do
         local p = t.p
 
         forget_cursors(g)
-        g.mode, g.base = 't', 0
+        g.base = 0
 
         if to then
-            g.from = min(to, 9999999999999)
+            L.log_begin_at(t, g, to)
         else
             L.log_begin_now(t, g)
         end

@@ -138,6 +138,33 @@ moment('q', 'c', [ now_ms() - 200, 'i  1' ]);
 is(all('q', lane => 'c', group => 'late'), 'i==1=she',
    'no push is before a registration that was');
 
+# so does one that begins at a time that has just been, however it came to that; what
+# is to come is not awaited
+
+my %begins = (
+    'a pop' => sub { log_pop($_[0], group => $_[1], mode => 't', from => $_[1]) },
+    'a seek' => sub { f('log_seek', $_[1], $_[0], '', $_[1]) },
+    'a subscription' => sub {
+        log_pop($_[0], group => $_[1]);
+        f('log_subscription', $_[1], $_[1]);
+    },
+);
+
+for my $how (sort keys %begins) {
+    log_push($how, 'other', 1);
+
+    my $from = now_ms();
+
+    $begins{$how}->($how, $from);
+    ($ms) = moment($how, 'l', [ $from - 100, 'i  1' ]) =~ /^(\d+)/;
+    cmp_ok($ms, '>=', $from, "$how: nothing is before it");
+    is(all($how, lane => 'l', group => $from), 'i==1=she',
+       'what is pushed then is got');
+    $begins{$how}->($how, now_ms() + 60_000);
+    ($ms) = moment($how, 'm', [ now_ms(), 'i  1' ]) =~ /^(\d+)/;
+    cmp_ok($ms, '<=', now_ms() + 1, 'no moment is ahead of the clock');
+}
+
 # duplicates
 
 $ms = now_ms() - 10;
