@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use File::Copy 'copy';
 use Test::More;
 
 use NgxQueues::Metrics;
@@ -143,6 +144,19 @@ is(told('received'), 5, 'as many');
 $s->reload;
 $q->{client} = $c = $s->client;
 is(value(scrape(), 'queen_messages_pushed_total'), 5, 'after a reload');
+
+# so does one that finds the module in another file: what runs is what ran
+
+SKIP: {
+    my $module = $ENV{NGX_QUEUES_MODULE} or skip 'the module is in nginx itself', 1;
+
+    local $ENV{NGX_QUEUES_MODULE} = $s->{dir} . '/new.so';
+    copy($module, $ENV{NGX_QUEUES_MODULE}) or die "copy: $!\n";
+    $s->configure;
+    $s->reload;
+    $q->{client} = $c = $s->client;
+    is(value(scrape(), 'queen_messages_pushed_total'), 5, 'of another file');
+}
 
 # while the store is away
 

@@ -30,8 +30,9 @@ ngx_queues_stat_add_zone(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
 
 
 /*
- * A reload with the same size takes the contents over, if they have this
- * layout; a module that was replaced meanwhile may have others.
+ * A reload with the same size takes the contents over.  They have this layout:
+ * nginx gives them to the module alone that laid them out, and a file that has
+ * replaced it is loaded by a new master, which has memory of its own.
  */
 
 static ngx_int_t
@@ -48,15 +49,9 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
 
     qmcf->zone_pool = shpool;
 
-    if (old || zone->shm.exists) {
-        z = shpool->data;
-
-        if (z && z->layout == NGX_QUEUES_STAT_LAYOUT
-            && z->operations == qmcf->operations)
-        {
-            qmcf->zone = z;
-            return NGX_OK;
-        }
+    if (old) {
+        qmcf->zone = old->zone;
+        return NGX_OK;
     }
 
     z = ngx_slab_calloc(shpool, sizeof(ngx_queues_stat_zone_t));
@@ -71,11 +66,8 @@ ngx_queues_stat_init_zone(ngx_shm_zone_t *zone, void *data)
         return NGX_ERROR;
     }
 
-    z->layout = NGX_QUEUES_STAT_LAYOUT;
-    z->operations = qmcf->operations;
     z->since = ngx_time();
 
-    shpool->data = z;
     qmcf->zone = z;
 
     return NGX_OK;

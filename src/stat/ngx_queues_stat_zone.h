@@ -11,9 +11,6 @@
 #include "../base/ngx_queues_base_siphash.h"
 
 
-/* to be increased with every change of what follows */
-#define NGX_QUEUES_STAT_LAYOUT        6
-
 #define NGX_QUEUES_STAT_ADDRESS_SIZE  16
 #define NGX_QUEUES_STAT_SETS          2048
 #define NGX_QUEUES_STAT_WAYS          4
@@ -48,8 +45,6 @@ typedef struct {
 
 
 typedef struct {
-    ngx_uint_t                    layout;
-    ngx_uint_t                    operations; /* which are counted */
     ngx_queues_stat_invalid_t     invalid[NGX_QUEUES_STAT_SETS]
                                          [NGX_QUEUES_STAT_WAYS];
 
