@@ -63,11 +63,23 @@ queuectl_out_safe(const char *text)
 queuectl_exit_e
 queuectl_out_flush(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
+    int  failed;
+
+    static int  told;
+
+    failed = fflush(stdout);
+
+    if (!failed && !ferror(stdout)) {
         return QUEUECTL_OK;
     }
 
-    queuectl_error("cannot write: %s", strerror(errno));
+    /* of what failed before there is no errno any more */
+
+    if (!told) {
+        queuectl_error("cannot write: %s", failed ? strerror(errno)
+                                                  : "some of it is lost");
+        told = 1;
+    }
 
     return QUEUECTL_FAILED;
 }
