@@ -156,6 +156,9 @@ like($r->{out}, qr/^work +p2 +1 +0 +\d+s +- +20\S+Z$/m, 'by partition');
 is(logs(qw/group g1 --json/)->{json}[0]{work}{partitions}[1]{totalConsumed}, 1,
    'JSON');
 is($c->run(qw/logs group none/)->{status}, 3, 'no such group: 3');
+$r = $c->run(qw/logs group lagging/);
+is($r->{status}, 1, 'a name that the API has for a call');
+unlike($r->{err}, qr/not found/, 'it is not said that there is none');
 
 # they go on elsewhere
 

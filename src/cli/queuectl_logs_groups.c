@@ -258,7 +258,15 @@ queuectl_logs_group(queuectl_t *q)
         }
     }
 
-    /* to this API that is an empty object */
+    /* "lagging" is the name of another call */
+
+    if (rc == QUEUECTL_OK && !queuectl_json_is_object(a.json)) {
+        queuectl_error("the answer is none of a group: queuectl logs groups "
+                       "shows those with any name");
+        rc = QUEUECTL_FAILED;
+    }
+
+    /* to this API one that there is not is an empty object */
 
     if (rc == QUEUECTL_OK && name.data == NULL) {
         queuectl_error("Group not found: %s\nTo see them: queuectl logs groups",
