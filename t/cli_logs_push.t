@@ -220,7 +220,14 @@ is(logs(qw/pop from --group then --from 2100-01-01T00:00:00.5Z/)->{out}, '',
    'a time');
 like(logs(qw/pop from --group begin --from beginning --raw/)->{out}, qr/^\d\n\z/,
      'the beginning');
-is($c->run(qw/logs pop from --group g --from then/)->{status}, 2, 'no time: usage');
+for my $no ('then', '2026-02-31T00:00:00Z', '26-8-1T1:2:3Z', ' 2026-08-01T12:00:00Z',
+            '2026-08-01T12:00:00.Z', '2026-08-01T24:00:00Z', '2026-08-01T12:00:00',
+            '2026-08-01T12:00:00Zx')
+{
+    is($c->run(qw/logs pop from --group g --from/, $no)->{status}, 2,
+       "no time of which the server would know: $no");
+}
+
 is($c->run(qw/logs pop from --from now/)->{status}, 2, 'no group: usage');
 
 # it waits; Ctrl-C ends that

@@ -1,6 +1,7 @@
 
 /* Where messages to be sent come from; one that is no line is sent here. */
 
+#include "queuectl_json.h"
 #include "queuectl_out.h"
 #include "queuectl_send.h"
 
@@ -146,9 +147,22 @@ queuectl_input_read(FILE *f, queuectl_buf_t *body)
         queuectl_buf_add(body, part, n);
     } while (n == sizeof(part));
 
+    return queuectl_input_end(f);
+}
+
+
+/* Ctrl-C ends a read as well */
+
+queuectl_exit_e
+queuectl_input_end(FILE *f)
+{
+    if (queuectl_interrupts()) {
+        return QUEUECTL_INTERRUPTED;
+    }
+
     if (ferror(f)) {
         queuectl_error("cannot read: %s", strerror(errno));
-        return queuectl_interrupts() ? QUEUECTL_INTERRUPTED : QUEUECTL_FAILED;
+        return QUEUECTL_FAILED;
     }
 
     return QUEUECTL_OK;
@@ -175,6 +189,10 @@ queuectl_input_one(queuectl_t *q, const queuectl_sending_t *s,
         rc = queuectl_call(q, "POST", &path, &body, &a);
 
         if (rc == QUEUECTL_OK) {
+            rc = queuectl_input_stored(s, &a, 1);
+        }
+
+        if (rc == QUEUECTL_OK) {
             s->print(q, &a);
         }
 
@@ -184,4 +202,37 @@ queuectl_input_one(queuectl_t *q, const queuectl_sending_t *s,
     queuectl_buf_free(&body);
 
     return rc;
+}
+
+
+/* others than the API may answer 200, to whatever is sent */
+
+queuectl_exit_e
+queuectl_input_stored(const queuectl_sending_t *s, queuectl_answer_t *a,
+    size_t n)
+{
+    size_t           i;
+    queuectl_span_t  items, item;
+
+    items = a->json;
+
+    if (s->stored && !queuectl_json_member(a->json, s->stored, &items)) {
+        items.len = 0;
+    }
+
+    item.data = NULL;
+    i = 0;
+
+    while (queuectl_json_next(items, &item)) {
+        i++;
+    }
+
+    if (i == n) {
+        return QUEUECTL_OK;
+    }
+
+    queuectl_error("the answer tells of %zu messages, and not of %zu: whether "
+                   "they are stored is not known", i, n);
+
+    return QUEUECTL_FAILED;
 }

@@ -5,7 +5,6 @@
 #include "queuectl_out.h"
 #include "queuectl_send.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,6 +43,7 @@ static void queuectl_load_write(queuectl_load_t *l, size_t n,
 static size_t queuectl_load_blamed(size_t n, queuectl_answer_t *a);
 static queuectl_exit_e queuectl_load_failed(queuectl_t *q, queuectl_load_t *l,
     size_t n, queuectl_answer_t *a);
+static void queuectl_load_unknown(queuectl_load_t *l, size_t n);
 static void queuectl_load_drop(queuectl_load_t *l, size_t i, size_t n);
 static void queuectl_load_end(queuectl_t *q, queuectl_load_t *l,
     queuectl_exit_e rc);
@@ -123,18 +123,8 @@ queuectl_load_lines(queuectl_t *q, queuectl_load_t *l, FILE *f)
         }
     }
 
+    rc = rc ? rc : queuectl_input_end(f);
     free(line);
-
-    /* Ctrl-C ends a read as well */
-
-    if (rc == QUEUECTL_OK && queuectl_interrupts()) {
-        return QUEUECTL_INTERRUPTED;
-    }
-
-    if (rc == QUEUECTL_OK && ferror(f)) {
-        queuectl_error("cannot read: %s", strerror(errno));
-        return QUEUECTL_FAILED;
-    }
 
     return rc;
 }
@@ -237,7 +227,13 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
 
         rc = queuectl_http_send(q, &r, &a);
 
-        if (rc == QUEUECTL_OK) {
+        if (rc == QUEUECTL_OK
+            && queuectl_input_stored(l->sending, &a, n) != QUEUECTL_OK)
+        {
+            queuectl_load_unknown(l, n);
+            rc = QUEUECTL_FAILED;
+
+        } else if (rc == QUEUECTL_OK) {
             if (q->json) {
                 l->sending->print(q, &a);
             }
@@ -337,11 +333,18 @@ queuectl_load_failed(queuectl_t *q, queuectl_load_t *l, size_t n,
     if ((rc == QUEUECTL_UNAVAILABLE || rc == QUEUECTL_INTERRUPTED)
         && a->sent && a->status != 429)
     {
-        queuectl_error("lines %lld to %lld may have been stored, or not",
-                       l->lines[0], l->lines[n - 1]);
+        queuectl_load_unknown(l, n);
     }
 
     return rc;
+}
+
+
+static void
+queuectl_load_unknown(queuectl_load_t *l, size_t n)
+{
+    queuectl_error("lines %lld to %lld may have been stored, or not",
+                   l->lines[0], l->lines[n - 1]);
 }
 
 

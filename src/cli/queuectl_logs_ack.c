@@ -4,6 +4,7 @@
 #include "queuectl_logs_ack.h"
 #include "queuectl_json.h"
 #include "queuectl_logs.h"
+#include "queuectl_send.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,7 @@ queuectl_logs_ack_stdin(queuectl_logs_acks_t *acks)
         }
     }
 
+    rc = rc ? rc : queuectl_input_end(stdin);
     free(line);
 
     return rc;

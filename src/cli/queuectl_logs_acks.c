@@ -9,10 +9,13 @@
 #include <string.h>
 
 
-#define QUEUECTL_LOGS_ACKS_CALL  10000
+/* what the server takes; a body stays below nginx' own client_max_body_size */
+
+#define QUEUECTL_LOGS_ACKS_CALL   10000
+#define QUEUECTL_LOGS_ACKS_BYTES  (768 * 1024)
 
 
-static size_t queuectl_logs_acks_write(void *data, size_t from,
+static size_t queuectl_logs_acks_write(void *data, size_t from, size_t most,
     queuectl_buf_t *body);
 static void queuectl_logs_acks_result(void *data, size_t i,
     queuectl_span_t result, queuectl_settled_t *s);
@@ -103,7 +106,8 @@ queuectl_logs_acks_send(queuectl_t *q, queuectl_logs_acks_t *acks)
 /* those of one group that follow each other */
 
 static size_t
-queuectl_logs_acks_write(void *data, size_t from, queuectl_buf_t *body)
+queuectl_logs_acks_write(void *data, size_t from, size_t most,
+    queuectl_buf_t *body)
 {
     queuectl_logs_acks_t  *acks = data;
 
@@ -115,9 +119,20 @@ queuectl_logs_acks_write(void *data, size_t from, queuectl_buf_t *body)
     queuectl_buf_print(body, "{\"consumerGroup\":%s,\"acknowledgments\":[",
                        group);
 
-    for (i = from; i < acks->n && i - from < QUEUECTL_LOGS_ACKS_CALL
-                   && strcmp(acks->items[i].group, group) == 0; i++)
-    {
+    if (most > QUEUECTL_LOGS_ACKS_CALL) {
+        most = QUEUECTL_LOGS_ACKS_CALL;
+    }
+
+    for (i = from; i < acks->n && i - from < most; i++) {
+
+        if (i > from
+            && (strcmp(acks->items[i].group, group) != 0
+                || body->len + strlen(acks->items[i].object)
+                   > QUEUECTL_LOGS_ACKS_BYTES))
+        {
+            break;
+        }
+
         queuectl_buf_text(body, i > from ? "," : "");
         queuectl_buf_text(body, acks->items[i].object);
     }

@@ -10,6 +10,9 @@
 #include <time.h>
 
 
+static int queuectl_logs_is_time(const char *text);
+
+
 void
 queuectl_logs_path(queuectl_buf_t *path, ...)
 {
@@ -57,25 +60,54 @@ queuectl_logs_do(queuectl_t *q, const char *method, queuectl_buf_t *path,
 }
 
 
+/* as the server reads it: of digits in their places, and of the calendar */
+
+static int
+queuectl_logs_is_time(const char *text)
+{
+    char         iso[32];
+    size_t       n, digits;
+    time_t       seconds;
+    struct tm    tm;
+    const char  *end;
+
+    memset(&tm, 0, sizeof(struct tm));
+    end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    if (end == NULL) {
+        return 0;
+    }
+
+    /* strptime() takes blanks and short numbers, and February 31 */
+
+    seconds = timegm(&tm);
+    n = strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S",
+                 gmtime_r(&seconds, &tm));
+
+    if (n != (size_t) (end - text) || memcmp(text, iso, n) != 0) {
+        return 0;
+    }
+
+    if (*end == '.') {
+        digits = strspn(end + 1, "0123456789");
+        end += digits ? 1 + digits : 0;
+    }
+
+    return strcmp(end, "Z") == 0;
+}
+
+
 queuectl_exit_e
 queuectl_logs_time(queuectl_t *q, const char *flag, queuectl_buf_t *moment)
 {
     long long    seconds;
-    struct tm    tm;
-    const char  *text, *end;
+    const char  *text;
 
     text = queuectl_text(q, flag);
 
     /* a pop passes over what is no time: it is to be one */
 
-    memset(&tm, 0, sizeof(struct tm));
-    end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-
-    if (end && *end == '.') {
-        end += 1 + strspn(end + 1, "0123456789");
-    }
-
-    if (end && strcmp(end, "Z") == 0) {
+    if (queuectl_logs_is_time(text)) {
         queuectl_buf_text(moment, text);
         return QUEUECTL_OK;
     }

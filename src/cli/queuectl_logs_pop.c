@@ -204,7 +204,7 @@ queuectl_logs_pop_all(queuectl_t *q, const char *path, long long *got)
         wait = left > QUEUECTL_LOGS_POP_WAIT ? QUEUECTL_LOGS_POP_WAIT : left;
 
         rc = queuectl_logs_pop_call(q, path, wait, &n);
-        *got += n;
+        *got += rc == QUEUECTL_OK || !queuectl_given(q, "ack") ? n : 0;
 
         if (queuectl_interrupts()) {
             return rc ? rc : QUEUECTL_INTERRUPTED;

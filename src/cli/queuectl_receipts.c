@@ -4,6 +4,7 @@
 #include "queuectl_json.h"
 #include "queuectl_message.h"
 #include "queuectl_out.h"
+#include "queuectl_send.h"
 #include "queuectl_settle.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static queuectl_exit_e queuectl_receipts_all(queuectl_t *q,
     queuectl_receipts_t *rs);
 static queuectl_exit_e queuectl_receipts_text(queuectl_receipts_t *rs,
     const char *text);
-static size_t queuectl_receipts_write(void *data, size_t from,
+static size_t queuectl_receipts_write(void *data, size_t from, size_t most,
     queuectl_buf_t *body);
 static void queuectl_receipts_result(void *data, size_t i,
     queuectl_span_t result, queuectl_settled_t *s);
@@ -129,6 +130,7 @@ queuectl_receipts_read(queuectl_t *q, queuectl_receipts_t *rs, int argument)
             }
         }
 
+        rc = rc ? rc : queuectl_input_end(stdin);
         free(line);
     }
 
@@ -204,7 +206,8 @@ queuectl_receipts_send(queuectl_t *q, queuectl_receipts_t *rs)
 
 
 static size_t
-queuectl_receipts_write(void *data, size_t from, queuectl_buf_t *body)
+queuectl_receipts_write(void *data, size_t from, size_t most,
+    queuectl_buf_t *body)
 {
     queuectl_receipts_t  *rs = data;
 
@@ -213,7 +216,11 @@ queuectl_receipts_write(void *data, size_t from, queuectl_buf_t *body)
     queuectl_buf_text(body, rs->seconds < 0 ? "{\"receiptHandles\":["
                                             : "{\"entries\":[");
 
-    for (i = from; i < rs->n && i - from < QUEUECTL_RECEIPTS_CALL; i++) {
+    if (most > QUEUECTL_RECEIPTS_CALL) {
+        most = QUEUECTL_RECEIPTS_CALL;
+    }
+
+    for (i = from; i < rs->n && i - from < most; i++) {
         if (i > from) {
             queuectl_buf_text(body, ",");
         }

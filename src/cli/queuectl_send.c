@@ -69,6 +69,7 @@ queuectl_send(queuectl_t *q)
         .before = "{\"messages\":[",
         .bare = 1,
         .batch = 10,
+        .stored = "messages",
         .path = queuectl_send_path,
         .object = queuectl_send_object,
         .print = queuectl_send_print

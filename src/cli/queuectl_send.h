@@ -29,6 +29,9 @@ typedef struct {
     queuectl_exit_e   (*object)(queuectl_t *q, queuectl_span_t body,
                                 long long line, queuectl_buf_t *object);
 
+    const char         *stored;         /* the member of an answer that has
+                                           them; NULL: it is the answer */
+
     /* what was stored, on stdout */
 
     void              (*print)(queuectl_t *q, queuectl_answer_t *a);
@@ -38,6 +41,15 @@ typedef struct {
 /* queuectl_input.c: the second argument, a file or stdin; whole or in lines */
 
 queuectl_exit_e queuectl_input(queuectl_t *q, const queuectl_sending_t *s);
+
+/* where a read gives no more: whether that is all there is */
+
+queuectl_exit_e queuectl_input_end(FILE *f);
+
+/* whether an answer is one of so many messages that were stored */
+
+queuectl_exit_e queuectl_input_stored(const queuectl_sending_t *s,
+    queuectl_answer_t *a, size_t n);
 
 /* queuectl_load.c: each line of a file is one */
 

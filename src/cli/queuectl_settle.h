@@ -27,9 +27,10 @@ typedef struct {
     const char      *heading;           /* of the column of names */
     unsigned         public:1;          /* without the key */
 
-    /* a body of those from that one on; how many they are */
+    /* a body of those from that one on, so many at most; how many they are */
 
-    size_t         (*write)(void *data, size_t from, queuectl_buf_t *body);
+    size_t         (*write)(void *data, size_t from, size_t most,
+                            queuectl_buf_t *body);
 
     void           (*result)(void *data, size_t i, queuectl_span_t result,
                              queuectl_settled_t *s);

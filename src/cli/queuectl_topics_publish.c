@@ -77,6 +77,7 @@ queuectl_topics_publish(queuectl_t *q)
         .before = "{\"messages\":[",
         .batch = QUEUECTL_TOPICS_PUBLISH_BATCH,
         .blind = 1,
+        .stored = "messageIds",
         .path = queuectl_topics_publish_path,
         .object = queuectl_topics_publish_object,
         .print = queuectl_topics_publish_print
