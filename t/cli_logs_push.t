@@ -91,6 +91,19 @@ $r = $c->ok({ stdin => "a\n\n\xc3\xa9\r\n" }, qw/logs push many --text -lj -q/);
 is(@{ $r->{json} }, 2, 'JSON: what the server says');
 is_deeply([payloads('many')], ['"a"', "\"\xc3\xa9\\u000d\""], 'lines of text');
 
+# what was there before is told; an id that is empty is none
+
+$r = $c->ok({ stdin => "1\n2\n" }, qw/logs push twice --lines --id x/);
+is($r->{err}, "queuectl: 2 messages sent, 0 lines refused\n", 'new ones');
+$r = $c->ok({ stdin => "3\n4\n5\n" }, qw/logs push twice --lines --id x/);
+is($r->{err}, "queuectl: 3 messages sent, 0 lines refused\n"
+            . "queuectl: 2 messages were there before: they are not stored twice\n",
+   'duplicates');
+is_deeply([payloads('twice')], [1, 2, 5], 'are not stored');
+$r = $c->run({ stdin => "1\n2\n" }, qw/logs push twice --lines --id/, '');
+is("$r->{status} $r->{err}", "2 queuectl: --id is empty\n"
+   . "See: queuectl logs push --help\n", 'no id: usage');
+
 # a line that is refused by us, or by the server, in the midst of a batch
 
 for my $bad (['x', 'was not sent', 'not JSON'],

@@ -214,12 +214,7 @@ queuectl_input_stored(const queuectl_sending_t *s, queuectl_answer_t *a,
     size_t           i;
     queuectl_span_t  items, item;
 
-    items = a->json;
-
-    if (s->stored && !queuectl_json_member(a->json, s->stored, &items)) {
-        items.len = 0;
-    }
-
+    items = queuectl_input_items(s, a);
     item.data = NULL;
     i = 0;
 
@@ -235,4 +230,19 @@ queuectl_input_stored(const queuectl_sending_t *s, queuectl_answer_t *a,
                    "they are stored is not known", i, n);
 
     return QUEUECTL_FAILED;
+}
+
+
+queuectl_span_t
+queuectl_input_items(const queuectl_sending_t *s, queuectl_answer_t *a)
+{
+    queuectl_span_t  items;
+
+    items = a->json;
+
+    if (s->stored && !queuectl_json_member(a->json, s->stored, &items)) {
+        items.len = 0;
+    }
+
+    return items;
 }

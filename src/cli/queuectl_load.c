@@ -27,6 +27,7 @@ typedef struct {
     long long            line;          /* the one that was read last */
     long long            next;          /* the first that is not stored */
     long long            sent;
+    long long            duplicates;    /* of those that are sent */
     long long            failed;
     long long            read;          /* bytes of the file */
     queuectl_progress_t  progress;
@@ -43,6 +44,8 @@ static void queuectl_load_write(queuectl_load_t *l, size_t n,
 static size_t queuectl_load_blamed(size_t n, queuectl_answer_t *a);
 static queuectl_exit_e queuectl_load_failed(queuectl_t *q, queuectl_load_t *l,
     size_t n, queuectl_answer_t *a);
+static void queuectl_load_sent(queuectl_load_t *l, size_t n,
+    queuectl_answer_t *a);
 static void queuectl_load_unknown(queuectl_load_t *l, size_t n);
 static void queuectl_load_drop(queuectl_load_t *l, size_t i, size_t n);
 static void queuectl_load_end(queuectl_t *q, queuectl_load_t *l,
@@ -238,7 +241,7 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
                 l->sending->print(q, &a);
             }
 
-            l->sent += n;
+            queuectl_load_sent(l, n, &a);
             l->next = l->lines[n - 1] + 1;
             queuectl_load_drop(l, 0, n);
 
@@ -265,6 +268,26 @@ queuectl_load_send(queuectl_t *q, queuectl_load_t *l)
     queuectl_progress(&l->progress, l->read, l->sent);
 
     return rc;
+}
+
+
+static void
+queuectl_load_sent(queuectl_load_t *l, size_t n, queuectl_answer_t *a)
+{
+    queuectl_span_t  items, item;
+
+    l->sent += n;
+
+    if (l->sending->duplicate == NULL) {
+        return;
+    }
+
+    items = queuectl_input_items(l->sending, a);
+    item.data = NULL;
+
+    while (queuectl_json_next(items, &item)) {
+        l->duplicates += l->sending->duplicate(item) != 0;
+    }
 }
 
 
@@ -375,6 +398,13 @@ queuectl_load_end(queuectl_t *q, queuectl_load_t *l, queuectl_exit_e rc)
         queuectl_note(q, "%lld %s sent, %lld %s refused", l->sent,
                       l->sent == 1 ? "message" : "messages", l->failed,
                       l->failed == 1 ? "line" : "lines");
+    }
+
+    if (l->duplicates) {
+        queuectl_note(q, l->duplicates == 1
+                      ? "%lld message was there before: it is not stored twice"
+                      : "%lld messages were there before: they are not stored "
+                      "twice", l->duplicates);
     }
 
     if (rc == QUEUECTL_OK || rc == QUEUECTL_USAGE

@@ -25,6 +25,7 @@ static queuectl_exit_e queuectl_logs_push_line(queuectl_span_t *line,
 static queuectl_exit_e queuectl_logs_push_id(queuectl_t *q,
     queuectl_span_t message, long long line, queuectl_buf_t *object);
 static void queuectl_logs_push_uuid(char text[37]);
+static int queuectl_logs_push_duplicate(queuectl_span_t item);
 static void queuectl_logs_push_print(queuectl_t *q, queuectl_answer_t *a);
 
 
@@ -85,8 +86,15 @@ queuectl_logs_push(queuectl_t *q)
         .blind = 1,
         .path = queuectl_logs_push_path,
         .object = queuectl_logs_push_object,
+        .duplicate = queuectl_logs_push_duplicate,
         .print = queuectl_logs_push_print
     };
+
+    /* of lines it would make ids that other files have as well */
+
+    if (queuectl_text(q, "id") && queuectl_text(q, "id")[0] == '\0') {
+        return queuectl_usage(q, "--id is empty");
+    }
 
     return queuectl_input(q, &sending);
 }
@@ -281,6 +289,13 @@ queuectl_logs_push_uuid(char text[37])
 }
 
 
+static int
+queuectl_logs_push_duplicate(queuectl_span_t item)
+{
+    return queuectl_logs_is(item, "status", "duplicate");
+}
+
+
 static void
 queuectl_logs_push_print(queuectl_t *q, queuectl_answer_t *a)
 {
@@ -301,7 +316,7 @@ queuectl_logs_push_print(queuectl_t *q, queuectl_answer_t *a)
         queuectl_buf_text(&text, "pushed ");
         queuectl_json_member_text(item, "transaction_id", &text);
 
-        if (queuectl_logs_is(item, "status", "duplicate")) {
+        if (queuectl_logs_push_duplicate(item)) {
             queuectl_buf_text(&text, ", a duplicate: it was there before");
         }
 

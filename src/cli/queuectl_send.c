@@ -13,6 +13,7 @@ static queuectl_exit_e queuectl_send(queuectl_t *q);
 static void queuectl_send_path(queuectl_t *q, queuectl_buf_t *path);
 static queuectl_exit_e queuectl_send_object(queuectl_t *q,
     queuectl_span_t body, long long line, queuectl_buf_t *object);
+static int queuectl_send_duplicate(queuectl_span_t message);
 static void queuectl_send_print(queuectl_t *q, queuectl_answer_t *a);
 
 
@@ -72,6 +73,7 @@ queuectl_send(queuectl_t *q)
         .stored = "messages",
         .path = queuectl_send_path,
         .object = queuectl_send_object,
+        .duplicate = queuectl_send_duplicate,
         .print = queuectl_send_print
     };
 
@@ -142,6 +144,13 @@ queuectl_send_object(queuectl_t *q, queuectl_span_t body, long long line,
 }
 
 
+static int
+queuectl_send_duplicate(queuectl_span_t message)
+{
+    return queuectl_json_member_true(message, "duplicate");
+}
+
+
 static void
 queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
 {
@@ -171,7 +180,7 @@ queuectl_send_print(queuectl_t *q, queuectl_answer_t *a)
             queuectl_json_text(seq, &text);
         }
 
-        if (queuectl_json_member_true(message, "duplicate")) {
+        if (queuectl_send_duplicate(message)) {
             queuectl_buf_text(&text, ", a duplicate: it was there before");
         }
 

@@ -32,6 +32,10 @@ typedef struct {
     const char         *stored;         /* the member of an answer that has
                                            them; NULL: it is the answer */
 
+    /* whether one of these was there before; or NULL */
+
+    int               (*duplicate)(queuectl_span_t item);
+
     /* what was stored, on stdout */
 
     void              (*print)(queuectl_t *q, queuectl_answer_t *a);
@@ -46,10 +50,13 @@ queuectl_exit_e queuectl_input(queuectl_t *q, const queuectl_sending_t *s);
 
 queuectl_exit_e queuectl_input_end(FILE *f);
 
-/* whether an answer is one of so many messages that were stored */
+/* whether an answer is one of so many messages that were stored; and the items
+   that it has of them */
 
 queuectl_exit_e queuectl_input_stored(const queuectl_sending_t *s,
     queuectl_answer_t *a, size_t n);
+queuectl_span_t queuectl_input_items(const queuectl_sending_t *s,
+    queuectl_answer_t *a);
 
 /* queuectl_load.c: each line of a file is one */
 
