@@ -63,6 +63,7 @@ export async function sampling(t) {
   t.is(asked, [], "nothing in a hidden tab")
   await hide(false)
   await turn(0.5)
+  for (const end = Date.now() + 20000; asked.length === 0 && Date.now() < end;) await page.waitForTimeout(20)
   t.ok(asked.length > 0, "at once when it is looked at again")
 
   // refused

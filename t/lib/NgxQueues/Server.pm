@@ -284,7 +284,7 @@ sub signal {
                                      @$self{qw/port tls_port h2_port/});
 }
 
-# HUP; returns when the new workers serve, and with drained => seconds when
+# HUP; returns when the new workers alone serve, and with drained => seconds when
 # the old ones are gone as well
 
 sub reload {
@@ -295,8 +295,8 @@ sub reload {
     $self->signal('HUP');
 
     wait_for {
-        my @new = grep { !$old{$_} } $self->worker_pids;
-        @new == $self->{workers}
+        my @now = $self->worker_pids;
+        @now == $self->{workers} && !grep { $old{$_} } @now
     } 20 or die "no reload:\n", $self->error_log;
 
     if ($options{drained}) {
