@@ -92,6 +92,12 @@ $got = log_pop('m', batch => 3, partitions => 10);
 is(ids($got), '2-a 2-b 3-a', 'a batch of several lanes ends where it is full');
 is(join(' ', map { $_->{last} } @{ $got->{lanes} }), '2 1',
    'each lane at its own last message');
+
+# in another ms than the pop, which is all that tells the one from the other
+
+my $popped = now_ms();
+
+wait_for { now_ms() > $popped };
 is(f('log_ack', 'g', 2, log_items($got, 'cc'), log_items($got, 'c', at => 1))->[1],
    '1o', 'each is acknowledged for itself');
 is($r->call('EXISTS', "$root:le:$got->{lease}"), 0, 'then the lease is gone');
