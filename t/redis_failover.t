@@ -100,6 +100,8 @@ for my $turn (1, 2) {
     $from->synced;
     delete $_->{redis} for $q, $waits;
     whole($t, "failover $turn");
+    is($t->count(503, 'send') + $t->count(503, 'ack'), 0,
+       "failover $turn: no request fails");
     $waits->send(map { "failover $turn" } @parked);
     $c->wait_all(\@parked, scaled(5));
     is((grep { @{ $_->result->{json}{messages} // [] } == 1 } @parked), 10,

@@ -80,6 +80,11 @@ const ngx_queues_api_family_t
           ngx_string("counter"),
           ngx_string("Commands that were not answered within "
                      "queues_redis_timeout.") },
+    [NGX_QUEUES_API_REDIS_RETRIED] =
+        { ngx_string("queues_redis_commands_retried_total"),
+          ngx_string("counter"),
+          ngx_string("Commands that a Redis which is no primary refused, and "
+                     "that were sent once more.") },
     [NGX_QUEUES_API_ZONE] =
         { ngx_string("queues_zone_bytes"), ngx_string("gauge"),
           ngx_string("Bytes of queues_zone.") },

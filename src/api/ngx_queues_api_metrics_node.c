@@ -264,6 +264,8 @@ ngx_queues_api_node_redis(ngx_queues_api_t *api,
                           gauges[NGX_QUEUES_STAT_COMMANDS]);
     ngx_queues_api_sample(&s[NGX_QUEUES_API_REDIS_OVERDUE], NULL, NULL, 0,
                           c->overdue);
+    ngx_queues_api_sample(&s[NGX_QUEUES_API_REDIS_RETRIED], NULL, NULL, 0,
+                          c->retried);
 }
 
 

@@ -87,7 +87,8 @@ typedef void (*ngx_queues_redis_done_pt)(void *data,
  * then done is not called.  Commands that one turn of the event loop starts
  * leave in one write.  While the first connection or a reconnect is being
  * made the command waits for it within its deadline; in the pause between two
- * attempts it is answered DOWN.
+ * attempts it is answered DOWN.  In a failover it waits in the pause as well,
+ * and what the old primary refused is sent once more, to the new one.
  */
 ngx_int_t ngx_queues_redis_call(const char *function, ngx_str_t *key,
     ngx_str_t *args, ngx_uint_t nargs, ngx_queues_redis_done_pt done,

@@ -31,8 +31,6 @@ static void ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
 static ngx_queues_redis_result_e ngx_queues_redis_calls_error(
     ngx_queues_redis_calls_t *calls, ngx_queues_redis_command_t *cmd,
     ngx_str_t *str);
-static void ngx_queues_redis_calls_drop(ngx_queues_redis_calls_t *calls,
-    const char *reason);
 static void ngx_queues_redis_calls_log(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_result_e rc, ngx_str_t *str);
 static void ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l,
@@ -111,6 +109,7 @@ ngx_queues_redis_calls_open(ngx_queues_redis_calls_t *calls,
 
     ngx_queues_redis_deadline_init(calls);
     ngx_queues_redis_round_init(calls);
+    ngx_queues_redis_hold_init(calls);
 
     calls->refuse.data = calls;
     calls->refuse.log = &l->log;
@@ -140,6 +139,7 @@ ngx_queues_redis_calls_exit(void)
 static void
 ngx_queues_redis_calls_close(ngx_queues_redis_calls_t *calls)
 {
+    ngx_queue_t               sent, unsent;
     ngx_queues_redis_link_t  *l;
 
     l = calls->link;
@@ -153,6 +153,13 @@ ngx_queues_redis_calls_close(ngx_queues_redis_calls_t *calls)
     calls->link = NULL;
 
     ngx_queues_redis_link_stop(l);
+
+    /* a link that is not there is not lost: whoever waits for it is told */
+
+    ngx_queue_init(&sent);
+    ngx_queue_init(&unsent);
+
+    ngx_queues_redis_calls_lost(l, &sent, &unsent);
 
     if (calls->refuse.timer_set) {
         ngx_del_timer(&calls->refuse);
@@ -206,7 +213,9 @@ ngx_queues_redis_calls_start(ngx_queues_redis_calls_t *calls,
         return NGX_ERROR;
     }
 
-    if (l->state == NGX_QUEUES_REDIS_LINK_IDLE) {
+    if (l->state == NGX_QUEUES_REDIS_LINK_IDLE
+        && !ngx_queues_redis_hold_on(calls))
+    {
         return ngx_queues_redis_calls_refuse(calls, done, data);
     }
 
@@ -218,6 +227,7 @@ ngx_queues_redis_calls_start(ngx_queues_redis_calls_t *calls,
     cmd->done = done;
     cmd->data = data;
     cmd->durable = (calls == &ngx_queues_redis_durable);
+    cmd->call = 1;
 
     ngx_queues_redis_deadline_add(calls, cmd);
 
@@ -383,6 +393,8 @@ ngx_queues_redis_calls_ready(ngx_queues_redis_link_t *l)
 
     l->moved = 0;
 
+    ngx_queues_redis_hold_ready(calls);
+
     while (!ngx_queue_empty(&calls->waiting)) {
         q = ngx_queue_head(&calls->waiting);
         ngx_queue_remove(q);
@@ -434,6 +446,11 @@ ngx_queues_redis_calls_reply(ngx_queues_redis_link_t *l,
             rc = ngx_queues_redis_calls_error(calls, cmd, &reply->str);
         }
 
+        if (ngx_queues_redis_hold_refused(calls, cmd, rc) == NGX_OK) {
+            ngx_queues_redis_reply_free(reply);
+            return;
+        }
+
     } else if (cmd->durable && !cmd->abandoned) {
         ngx_queues_redis_round_hold(calls, cmd, reply);
         return;
@@ -458,8 +475,8 @@ ngx_queues_redis_calls_error(ngx_queues_redis_calls_t *calls,
 
         reason = ngx_queues_redis_result_text(rc);
 
-        ngx_queues_redis_calls_drop(&ngx_queues_redis_calls, reason);
-        ngx_queues_redis_calls_drop(&ngx_queues_redis_durable, reason);
+        ngx_queues_redis_hold_start(&ngx_queues_redis_calls, reason);
+        ngx_queues_redis_hold_start(&ngx_queues_redis_durable, reason);
         ngx_queues_redis_wake_drop(reason);
     }
 
@@ -468,22 +485,6 @@ ngx_queues_redis_calls_error(ngx_queues_redis_calls_t *calls,
     }
 
     return rc;
-}
-
-
-static void
-ngx_queues_redis_calls_drop(ngx_queues_redis_calls_t *calls,
-    const char *reason)
-{
-    ngx_queues_redis_link_t  *l;
-
-    l = calls->link;
-
-    if (l && l->state == NGX_QUEUES_REDIS_LINK_READY && l->drop == NULL) {
-        l->peers.turn++;
-        l->moved = 1;
-        ngx_queues_redis_link_drop(l, reason);
-    }
 }
 
 
@@ -536,10 +537,9 @@ ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
 
     calls = l->data;
 
-    if (!ngx_queue_empty(&calls->waiting)) {
-        ngx_queue_add(unsent, &calls->waiting);
-        ngx_queue_init(&calls->waiting);
-    }
+    /* before anybody is told: he may start a call that waits */
+
+    ngx_queues_redis_hold_lost(calls, unsent);
 
     while (!ngx_queue_empty(sent)) {
         q = ngx_queue_head(sent);
@@ -570,7 +570,9 @@ ngx_queues_redis_calls_lost(ngx_queues_redis_link_t *l, ngx_queue_t *sent,
 ngx_uint_t
 ngx_queues_redis_ready(void)
 {
-    return ngx_queues_redis_calls.link
-           && ngx_queues_redis_calls.link->state
-              == NGX_QUEUES_REDIS_LINK_READY;
+    ngx_queues_redis_link_t  *l;
+
+    l = ngx_queues_redis_calls.link;
+
+    return l && l->state == NGX_QUEUES_REDIS_LINK_READY && l->drop == NULL;
 }

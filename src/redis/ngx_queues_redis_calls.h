@@ -36,6 +36,13 @@ typedef struct {
 } ngx_queues_redis_round_t;
 
 
+typedef struct {
+    ngx_queue_t                  again;     /* the first of the next link */
+    ngx_msec_t                   until;     /* it is waited for */
+    ngx_uint_t                   on;
+} ngx_queues_redis_hold_t;
+
+
 struct ngx_queues_redis_calls_s {
     ngx_queues_redis_link_t     *link;
 
@@ -50,6 +57,7 @@ struct ngx_queues_redis_calls_s {
     ngx_queues_redis_deadline_t  deadline;
     ngx_queues_redis_library_t   library;
     ngx_queues_redis_round_t     round;
+    ngx_queues_redis_hold_t      hold;
 };
 
 
@@ -92,6 +100,19 @@ void ngx_queues_redis_round_send(ngx_queues_redis_calls_t *calls,
 void ngx_queues_redis_round_hold(ngx_queues_redis_calls_t *calls,
     ngx_queues_redis_command_t *cmd, ngx_queues_redis_reply_t *reply);
 void ngx_queues_redis_round_lost(ngx_queues_redis_calls_t *calls);
+
+/* _hold.c: calls that outlast a failover */
+void ngx_queues_redis_hold_init(ngx_queues_redis_calls_t *calls);
+void ngx_queues_redis_hold_start(ngx_queues_redis_calls_t *calls,
+    const char *reason);
+ngx_uint_t ngx_queues_redis_hold_on(ngx_queues_redis_calls_t *calls);
+/* NGX_OK when the command, whose reply this is, goes once more */
+ngx_int_t ngx_queues_redis_hold_refused(ngx_queues_redis_calls_t *calls,
+    ngx_queues_redis_command_t *cmd, ngx_queues_redis_result_e rc);
+/* what is left in unsent is to be answered */
+void ngx_queues_redis_hold_lost(ngx_queues_redis_calls_t *calls,
+    ngx_queue_t *unsent);
+void ngx_queues_redis_hold_ready(ngx_queues_redis_calls_t *calls);
 
 #pragma GCC visibility pop
 

@@ -35,6 +35,9 @@ struct ngx_queues_redis_command_s {
     unsigned                    resent:1;   /* the library was missing once */
     unsigned                    silent:1;   /* no reply comes in order */
     unsigned                    durable:1;  /* OK only after WAIT's */
+    unsigned                    call:1;     /* of a function */
+    unsigned                    again:1;    /* was refused once by what was no
+                                               primary */
 };
 
 

@@ -153,7 +153,7 @@ ngx_queues_redis_deadline_expire(ngx_queues_redis_command_t *cmd)
 {
     if (cmd->pos == ngx_queues_redis_command_start(cmd)) {
 
-        /* not a byte of it has left, and none will */
+        /* Redis has nothing of it, or has refused it, and gets no more */
 
         ngx_queue_remove(&cmd->queue);
         ngx_queues_redis_calls_answer(cmd, NGX_QUEUES_REDIS_DOWN, NULL);

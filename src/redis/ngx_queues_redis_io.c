@@ -291,6 +291,11 @@ ngx_queues_redis_link_reply(ngx_queues_redis_link_t *l,
 {
     if (l->state == NGX_QUEUES_REDIS_LINK_READY) {
         l->role->reply(l, reply);
+
+        if (l->drop && ngx_queue_empty(&l->sent)) {
+            ngx_queues_redis_link_drop(l, l->drop);
+        }
+
         return;
     }
 

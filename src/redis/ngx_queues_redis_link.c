@@ -214,13 +214,27 @@ ngx_queues_redis_link_ready(ngx_queues_redis_link_t *l)
 void
 ngx_queues_redis_link_drop(ngx_queues_redis_link_t *l, const char *reason)
 {
-    if (l->drop) {
+    if (l->drop == NULL) {
+        l->drop = reason;
+    }
+
+    ngx_post_event(&l->dropping, &ngx_posted_events);
+}
+
+
+/* the same, when what was sent has been answered: see _reply() in _io.c */
+
+void
+ngx_queues_redis_link_drain(ngx_queues_redis_link_t *l, const char *reason)
+{
+    if (ngx_queue_empty(&l->sent)) {
+        ngx_queues_redis_link_drop(l, reason);
         return;
     }
 
     l->drop = reason;
 
-    ngx_post_event(&l->dropping, &ngx_posted_events);
+    ngx_add_timer(&l->limit, l->conf->connect_timeout);
 }
 
 

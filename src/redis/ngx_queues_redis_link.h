@@ -99,7 +99,8 @@ struct ngx_queues_redis_link_s {
     ngx_queue_t                       sent;         /* reply outstanding */
 
     ngx_event_t                       retry;        /* ends the pause */
-    ngx_event_t                       limit;        /* of the attempt */
+    ngx_event_t                       limit;        /* of the attempt, and of
+                                                       the last replies */
     ngx_event_t                       alive;        /* when to look, to PING */
     ngx_event_t                       flush;        /* posted */
     ngx_event_t                       dropping;     /* posted */
@@ -140,6 +141,8 @@ void ngx_queues_redis_link_connect(ngx_queues_redis_link_t *l);
 void ngx_queues_redis_link_secured(ngx_queues_redis_link_t *l);
 void ngx_queues_redis_link_ready(ngx_queues_redis_link_t *l);
 void ngx_queues_redis_link_drop(ngx_queues_redis_link_t *l,
+    const char *reason);
+void ngx_queues_redis_link_drain(ngx_queues_redis_link_t *l,
     const char *reason);
 void ngx_queues_redis_link_lost(ngx_queues_redis_link_t *l, ngx_err_t err,
     const char *reason);

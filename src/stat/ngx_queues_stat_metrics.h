@@ -95,6 +95,7 @@ typedef struct {
                                             [NGX_QUEUES_STAT_NOUTCOMES];
     ngx_atomic_t                  reconnects;
     ngx_atomic_t                  overdue;
+    ngx_atomic_t                  retried;
 
     ngx_queues_stat_histogram_t   delivery;
     ngx_queues_stat_histogram_t   command;

@@ -8,7 +8,9 @@ package NgxQueues::Traffic;
 #     $t->run(5, sub { … });            until it is true: whether it was
 #     $t->finish;                       until all that was stored has come
 #     is($t->problems, '');
-#     $t->count(503); $t->stored;       answers of a status; messages with 201
+#     $t->count(503);                   answers of a status
+#     $t->count(503, 'send');           of these: send, receive, ack
+#     $t->stored;                       messages with 201
 #
 # Each request has a connection of its own. A receive waits for up to a second,
 # what it gets is acknowledged. A problem is: a message that was answered with
@@ -45,7 +47,7 @@ sub new {
     return $self;
 }
 
-sub count { $_[0]{answers}{$_[1]} // 0 }
+sub count { $_[0]{answers}{join ' ', @_[1 .. $#_]} // 0 }
 sub stored { scalar keys %{ $_[0]{stored} } }
 sub problem { push @{ $_[0]{problems} }, $_[1] }
 
@@ -87,7 +89,7 @@ sub done {
     my $status = $r->{status};
     my $kind = $slot->{messages} ? 'ack' : $slot->{kind};
 
-    $self->{answers}{$status}++;
+    $self->{answers}{$_}++ for $status, "$status $kind";
     $slot->{pause} = time + 0.02 if $status == 503 || $status == 0;
 
     my $known = $status == 503

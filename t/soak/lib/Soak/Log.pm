@@ -59,7 +59,7 @@ my @explained = (
     [replica => error => qr/^the store is unavailable: $replica$request/],
     [replica => warn =>
         qr/^messages that nobody received were not given back \($replica/],
-    [replica => error => qr/^(?:no $link|$link lost): $replica$while$/],
+    [replica => error => qr/^(?:no $link|$link lost): $replica(?: $errno)?$while$/],
     [replica => error =>
         qr/^(?:no $link|$link lost): Redis has moved$while$/],
     [replica => error => qr/^Redis answered: "READONLY [^"]+"$while$/],
