@@ -1,10 +1,38 @@
 -- Logs: pops.
 
 do
-    local MORE = 8              -- lanes taken from those noted, besides those
+    local MORE = 16             -- lanes taken from those noted, besides those
                                 -- that are wanted
+    local LUMP = 16             -- or so many at once, where enough are ready
+    local KNOWN = 1000          -- groups of which is kept how many are due
     local TRIES = 32            -- lanes that may yield nothing, besides those
     local ROUND = 4             -- lanes looked at together, at first
+
+    -- key of a group's ready lanes → how many of those noted are due to it, from
+    -- call to call
+    local due, ndue = {}, 0
+
+
+    -- How many lanes a pop takes from those noted where enough are ready: one
+    -- for each eight that it may give, but as taking one costs what taking a few
+    -- does, a lump at once after some pops.  A group of which nothing is kept
+    -- gets it now, so that none waits for ever.
+    local function share(g, lanes)
+        local has = due[g.ready]
+        local n = (has or LUMP) + floor((lanes + 7) / 8)
+
+        if not has then
+            if ndue >= KNOWN then
+                due, ndue = {}, 0
+            end
+
+            ndue = ndue + 1
+        end
+
+        due[g.ready] = n < LUMP and n or 0
+
+        return n < LUMP and 0 or n
+    end
 
 
     -- Takes lanes that were pushed to since the group took the last ones.  With
@@ -246,8 +274,12 @@ do
                     take_noted(c, t, g, c.lanes + MORE)
                     list = read()
                 elseif tried == 0 then
-                    mixed = true
-                    take_noted(c, t, g, floor((c.lanes + 7) / 8))
+                    local some = share(g, c.lanes)
+
+                    if some > 0 then
+                        mixed = true
+                        take_noted(c, t, g, some)
+                    end
                 end
             end
 

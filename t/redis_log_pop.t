@@ -312,5 +312,54 @@ is(ids(log_pop('noted', group => 'since', mode => 't', from => $since,
                batch => 1, partitions => 3)), 'new',
    'none of them is passed over');
 
+# where enough are ready noted ones are taken several at once, now and then
+
+sub calls_of {
+    my ($command) = @_;
+
+    return ($r->call('INFO', 'commandstats')
+            =~ /^cmdstat_$command:calls=(\d+)/m)[0] // 0;
+}
+
+log_push('lumps', "lane $_", 1 .. 65) for 1 .. 200;
+$r->call('CONFIG', 'RESETSTAT');
+$got = log_pop('lumps', batch => 1, auto => 1) for 1 .. 64;
+cmp_ok(calls_of('zrangebyscore'), '<=', 64 + 2 * 5,
+       'pops of one with many ready lanes read them, and seldom those noted');
+cmp_ok($r->call('ZCARD', lkey('lr', log_q('lumps'), 1)), '>=', 64,
+       'but take as many of these as they give');
+log_sound('all is well between lumps');
+
+# so that none waits for ever behind those that are ready all the time
+
+sub pops_till_new {
+    my ($name, @groups) = @_;
+    my ($pops, %left) = (0, map { $_ => 1 } @groups);
+
+    while (%left && $pops++ < 60) {
+        for my $group (sort keys %left) {
+            my $got = log_pop($name, group => $group, batch => 1, auto => 1);
+
+            delete $left{$group} if lanes($got) eq 'new';
+        }
+    }
+
+    return $pops;
+}
+
+log_push('behind', "deep $_", 1 .. 90) for 1, 2;
+log_pop('behind', batch => 1, partitions => 2, auto => 1) for 1 .. 2;
+log_push('behind', 'new', 1);
+cmp_ok(pops_till_new('behind', 'g'), '<=', 20, 'a new lane comes soon');
+
+# of more groups than the library knows what is due to them
+
+my @many = map { "group $_" } 1 .. 1001;
+
+log_push('crowd', "deep $_", 1 .. 90) for 1, 2;
+log_pop('crowd', group => $_, batch => 2, partitions => 2, auto => 1) for @many;
+log_push('crowd', 'new', 1);
+cmp_ok(pops_till_new('crowd', @many), '<=', 20, 'for each of many groups too');
+
 log_sound('all is well at the end');
 done_testing();
