@@ -3,6 +3,8 @@
 do
     local LOOK = 10000          -- ms after which a lane that is held back is
                                 -- looked at again at the latest
+    local SMALL = 2048          -- bytes of a segment that is given whole, though few
+                                -- of its messages are: cutting it costs more
 
 
     -- The moment till which a lane is held back whose first message is of a
@@ -59,7 +61,7 @@ do
                 local low, high = max(first, at), min(stop, first + c.need) - 1
                 local taken = high - low + 1
 
-                if taken * 2 <= guess then
+                if taken * 2 <= guess and #text > SMALL then
                     text, start = L.log_cut(text, low - at + 1, high - at + 1),
                                   low
                     _, _, _, a, b, _, _, from = L.log_head(text)

@@ -247,8 +247,8 @@ do
         -- once lanes were taken they may come before what was tried
         local function read()
             local list = call('ZRANGEBYSCORE', g.ready, '-inf', c.text, 'LIMIT',
-                              L.text(mixed and 0 or tried),
-                              L.text(mixed and tried + count or count))
+                              L.log_n(mixed and 0 or tried),
+                              L.log_n(mixed and tried + count or count))
 
             for i = #list, 1, -1 do
                 if w.tried[list[i]] then

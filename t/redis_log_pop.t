@@ -122,6 +122,28 @@ log_ack($got, 'ccc', ids => [ 66 .. 68 ]);
 is(log_ack($got, 'f', ids => [ 75 ]), '1o', 'one fails, and holds back');
 is(ids(log_pop('s', batch => 2)), '69 70', 'what was done of a batch is');
 
+# a part of a segment: of a large one no more than that is given, a small one is
+# whole, as cutting it takes longer
+
+for my $size (100, 1000) {
+    my $name = "part $size";
+    my @large = map { '"' . 'x' x $size . "$_\"" } 1 .. 4;
+
+    f('log_push', 1, $name, "lpart00$size", uuid(904 + $size), 1,
+      log_group(1, 'p', 0, [ [ 1 .. 4 ], '', @large ]));
+
+    for my $i (1 .. 4) {
+        my $segment = f('log_pop', $name, 'lpart0000000', uuid(905), '', 'other',
+                        1, 1, 1, '', 'a', '', 0, "lease of $i")->[5];
+        my $has = join '', map { $segment =~ /x$_"/ ? $_ : '' } 1 .. 4;
+
+        $got = log_pop($name, batch => 1, auto => 1);
+        is(ids($got) . ' ' . substr($got->{messages}[0]{payload}, -2, 1),
+           "$i $i", "the next message of four, $size bytes each");
+        is($has, $size == 100 ? '1234' : $i, 'which came with these');
+    }
+}
+
 # many lanes, fairly
 
 log_push('fair', "p$_", 1 .. 3) for 1 .. 20;
