@@ -22,8 +22,8 @@ do
 
 
     -- Takes messages of a lane, c.need at most; found has its first segment.
-    -- Returns what was taken, or nothing and the moment till which they are held
-    -- back.
+    -- Returns what was taken, with their ids where the pop does not commit; or
+    -- nothing and the moment till which they are held back.
     function L.log_collect(c, t, lane, cur, found)
         local p, at, first = t.p, cur.seg, cur.committed + 1
         local got, ids = { n = 0, first = first }, {}
@@ -60,18 +60,21 @@ do
 
                 local low, high = max(first, at), min(stop, first + c.need) - 1
                 local taken = high - low + 1
+                local part = taken < guess
 
                 if taken * 2 <= guess and #text > SMALL then
                     text, start = L.log_cut(text, low - at + 1, high - at + 1),
                                   low
+                    part = false
                     _, _, _, a, b, _, _, from = L.log_head(text)
-                    ids[got.n + 1] = sub(text, from + a, from + a + b - 1)
-                elseif taken < guess then
-                    ids[got.n + 1] = L.log_items(sub(text, from + a,
-                                                     from + a + b - 1), '\n',
-                                                 low - at + 1, high - at + 1)
-                else
-                    ids[got.n + 1] = sub(text, from + a, from + a + b - 1)
+                end
+
+                if not c.auto then
+                    local list = sub(text, from + a, from + a + b - 1)
+
+                    ids[got.n + 1] = part and L.log_items(list, '\n', low - at + 1,
+                                                          high - at + 1)
+                                     or list
                 end
 
                 got.n = got.n + 1
