@@ -1,5 +1,6 @@
 
 #include "ngx_queues_api_subscriptions.h"
+#include "../base/ngx_queues_base_wipe.h"
 
 
 /*
@@ -48,6 +49,8 @@ ngx_queues_api_secret_make(ngx_queues_api_t *api, u_char *id,
     secret->sealed.data = secret->text;
     secret->sealed.len = p - secret->text;
 
+    ngx_queues_base_wipe_traces();
+
     return NGX_OK;
 
 failed:
@@ -62,7 +65,7 @@ failed:
 void
 ngx_queues_api_secret_wipe(ngx_queues_api_secret_t *secret)
 {
-    ngx_explicit_memzero(secret->plain, sizeof(secret->plain));
+    ngx_queues_base_wipe(secret->plain, sizeof(secret->plain));
 }
 
 

@@ -1,5 +1,6 @@
 
 #include "ngx_queues_http.h"
+#include "../base/ngx_queues_base_wipe.h"
 
 
 static void ngx_queues_http_secret_cleanup(void *data);
@@ -61,7 +62,7 @@ ngx_queues_http_secret_cleanup(void *data)
 {
     ngx_str_t *text = data;
 
-    ngx_explicit_memzero(text->data, text->len);
+    ngx_queues_base_wipe(text->data, text->len);
 }
 
 
@@ -112,6 +113,8 @@ ngx_queues_http_secret_send_chain(ngx_connection_t *c, ngx_chain_t *in,
         ngx_explicit_memzero(b->last, b->end - b->last);
     }
 
+    ngx_queues_base_wipe_traces();
+
     return in;
 }
 
@@ -128,7 +131,7 @@ ngx_queues_http_secret_buffer_cleanup(void *data)
     b = ssl->buf;
 
     if (b && b->start) {
-        ngx_explicit_memzero(b->start, b->end - b->start);
+        ngx_queues_base_wipe(b->start, b->end - b->start);
     }
 }
 

@@ -1,5 +1,6 @@
 
 #include "ngx_queues_push_engine.h"
+#include "../base/ngx_queues_base_wipe.h"
 
 
 ngx_queues_push_config_t *
@@ -56,7 +57,7 @@ ngx_queues_push_config_release(ngx_queues_push_config_t *config)
         return;
     }
 
-    ngx_explicit_memzero(&config->secrets, sizeof(ngx_queues_base_secrets_t));
+    ngx_queues_base_wipe(&config->secrets, sizeof(ngx_queues_base_secrets_t));
 
     ngx_free(config);
 }

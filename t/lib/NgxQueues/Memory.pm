@@ -9,6 +9,8 @@ package NgxQueues::Memory;
 # found(what, …) names the places of strings and regular expressions, or ''.
 # gone(what, …) waits until there is none, and gives what found does then.
 # forms(bytes) are the texts and bytes by which a secret might be known.
+# parts(text, …) finds what is left of any of them: that many bytes that a
+# register may have had, or more.
 
 use strict;
 use warnings;
@@ -155,6 +157,18 @@ sub forms {
             uc unpack('H*', $bytes),
             (map { substr encode_base64('x' x $_ . $bytes, ''), 4, $n } 1, 2),
             map { $bytes ^ chr($_) x length $bytes } 0x36, 0x5c);
+}
+
+my $part = 8;
+
+sub parts {
+    my %parts = map { my $text = $_;
+                      map { substr($text, $_, $part) => 1 }
+                          0 .. length($text) - $part } @_;
+
+    my $any = join '|', map { quotemeta } sort keys %parts;
+
+    return qr/$any/;
 }
 
 1;
