@@ -1,8 +1,7 @@
 
 #include "ngx_queues_auth_jwt.h"
 #include "../base/ngx_queues_base_jwt.h"
-
-#include <openssl/crypto.h>
+#include "../base/ngx_queues_base_wipe.h"
 
 
 #define NGX_QUEUES_AUTH_JWT_FILE_MAX   (256 * 1024)
@@ -131,7 +130,7 @@ ngx_queues_auth_jwt_file(ngx_conf_t *cf, ngx_queues_auth_jwt_t *jwt,
 
     rc = ngx_queues_base_jwt_keys_add(jwt->keys, &text, &error, &number);
 
-    OPENSSL_cleanse(text.data, text.len);
+    ngx_queues_base_wipe(text.data, text.len);
 
     if (rc == NGX_OK) {
         return NGX_OK;

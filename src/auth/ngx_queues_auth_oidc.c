@@ -1,8 +1,7 @@
 
 #include "ngx_queues_auth_oidc.h"
 #include "../base/ngx_queues_base_oidc_cache.h"
-
-#include <openssl/crypto.h>
+#include "../base/ngx_queues_base_wipe.h"
 
 
 #define NGX_QUEUES_AUTH_OIDC_FILE_MAX  65536
@@ -97,7 +96,7 @@ ngx_queues_auth_oidc_file(ngx_conf_t *cf, ngx_queues_auth_oidc_t *oidc,
 
     rc = ngx_queues_base_oidc_keys_add(oidc->keys, &text, &error, &number);
 
-    OPENSSL_cleanse(text.data, text.len);
+    ngx_queues_base_wipe(text.data, text.len);
 
     if (rc == NGX_OK) {
         return NGX_OK;

@@ -1,8 +1,8 @@
 
 #include "ngx_queues_conf.h"
 #include "ngx_queues_conf_library.h"
+#include "../base/ngx_queues_base_wipe.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 
@@ -173,7 +173,7 @@ ngx_queues_conf_password_cleanup(void *data)
 {
     ngx_str_t *text = data;
 
-    OPENSSL_cleanse(text->data, text->len);
+    ngx_queues_base_wipe(text->data, text->len);
 }
 
 
@@ -307,7 +307,7 @@ ngx_queues_conf_secret(ngx_conf_t *cf, ngx_queues_conf_main_t *qmcf)
         }
     }
 
-    OPENSSL_cleanse(text.data, text.len);
+    ngx_queues_base_wipe(text.data, text.len);
 
     if (rc == NGX_OK && qmcf->nhandle_keys == 0) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
