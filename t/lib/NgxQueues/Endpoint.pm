@@ -63,8 +63,8 @@ package NgxQueues::Endpoint;
 # A request has: n (a number, in order), path, uri, method, head, headers (lower
 # case), body, json (once asked for by wait or requests), whole (its body is),
 # time, connection, nth (on its connection), sni, tls ('TLSv1_3'), open (how many
-# of this path are, with it), answered, ended (times), end (by whom: 'peer',
-# 'here').
+# of this path are, with it), answered, ended (times; what follows the last bytes of
+# an answer is never before it), end (by whom: 'peer', 'here').
 
 use strict;
 use warnings;

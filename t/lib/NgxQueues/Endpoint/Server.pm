@@ -343,6 +343,7 @@ sub steps {
         my ($what, $value, @more) = @$step;
 
         if ($what eq 'write') {
+            $c->{writes} = time;
             write_bytes($c, \$step->[1]) or return;
 
         } elsif ($what eq 'drip') {
@@ -365,7 +366,7 @@ sub steps {
             }
 
         } elsif ($what eq 'answered') {
-            $c->{request}{answered} = time;
+            $c->{request}{answered} = delete $c->{writes} // time;
             closed_request($c);
 
         } elsif ($what eq 'end') {
