@@ -6,13 +6,18 @@
 use strict;
 use warnings;
 
+use List::Util 'min';
 use Test::More;
 use Time::HiRes 'time';
 
 use NgxQueues::Pubsub;
 use NgxQueues::Wait;
 
+# Who is not woken waits for 20 seconds. How late one is who is woken, is seen where a
+# busy machine was least in the way.
+
 my $late = $ENV{NGX_QUEUES_SANITIZE} ? 0.5 : 0.2;
+my %late;
 my $s = NgxQueues::Pubsub::server(workers => 2);
 my $node = NgxQueues::Pubsub::server(node_of => $s);
 my $p = NgxQueues::Pubsub->new($s);
@@ -51,7 +56,8 @@ sub woken {
 
     is(data(@m), $data, $name) or diag(explain($h->result));
     cmp_ok($now - $since, '>', $after - 0.1, "$name: not before") if $after;
-    cmp_ok($took, "<", $after + $late * ($after ? 2 : 1), "$name: at once");
+    push @{ $late{$after ? 'moments' : 'calls'} },
+        $after ? $now - $since - $after : $took;
 
     return @m;
 }
@@ -198,7 +204,7 @@ is(join(' ', sort { $a <=> $b }
 $p->topic('race');
 $p->sub('race', 'race');
 
-my $slow = 0;
+my $slowest = 0;
 
 for (1 .. 200) {
     my $begin = time;
@@ -207,10 +213,10 @@ for (1 .. 200) {
     $q->publish('race', "$_");
     $p->client->wait_all([$h], 30);
     $p->ack('race', @{ ($h->result->{json} || {})->{receivedMessages} || [] });
-    $slow++ if time - $begin > scaled(1);
+    $slowest = time - $begin if time - $begin > $slowest;
 }
 
-is($slow, 0, 'two hundred races');
+cmp_ok($slowest, '<', 19, 'two hundred races');
 
 # a worker that exits ends the waits
 
@@ -220,6 +226,9 @@ $s->reload;
 ($r) = $s->client->wait_all([$h], 20);
 
 is("$r->{status} $r->{body}", '200 {}', 'a reload ends a wait');
+
+cmp_ok(min(@{ $late{$_} }), '<', $late, "$_: at once") or diag("@{ $late{$_} }")
+    for sort keys %late;
 
 $node->finish;
 $s->finish;
