@@ -128,7 +128,7 @@ for my $language (@languages) {
 
 for (@languages) {
     $q->push("events-$_", map { {
-        partition => 'ann', payload => { id => "slow$_", amount => 1, seconds => 4 * !$_ },
+        partition => 'ann', payload => { id => "slow$_", amount => 1, seconds => 12 * !$_ },
     } } 0, 1);
     push @{ $consumers{$_} }, consumer($_);
 }
@@ -154,7 +154,7 @@ for (@languages) {
 }
 
 for (@languages) {
-    $programs->ends($_, undef, 10) for @{ $consumers{$_} };
+    $programs->ends($_, undef, 30) for @{ $consumers{$_} };
     is((receipts($_))[-1], 'slow0', "$_: what it had in hand is done");
 
     my @rest = $q->messages("events-$_", consumerGroup => 'billing', batch => 10);
