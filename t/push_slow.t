@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use List::Util 'min';
 use Test::More;
 use Time::HiRes 'time';
 
@@ -63,6 +64,8 @@ for my $case (@cases) {
     $case->{s}->resume;
 }
 
+my @took;
+
 for my $case (@cases) {
     my ($name, $s) = @$case{qw/name s/};
 
@@ -77,30 +80,37 @@ for my $case (@cases) {
             ($c) = grep { $case->{own} || ($_->{sni} // '') eq $host }
                 $s->endpoint->connections;
             $c && $c->{closed}
-        } 6;
+        };
 
         my $took = ($c->{closed} // 0) - $case->{from};
 
-        ok($took > 1.9 && $took < 2 + scaled(0.5), "$name: closed in time")
-            or diag($took);
+        cmp_ok($took, '>', 1.9, "$name: closed, and not before its time");
+        push @took, $took;
     }
 
     # again: in time, then
 
-    ok(wait_for(sub { grep { $_->{answered} } $s->requests }, 5),
+    ok(wait_for(sub { grep { $_->{answered} } $s->requests }),
        "$name: the next attempt");
 
     my $e = $s->status->{lastError} || {};
 
     is($e->{class}, 'timeout', "$name: the class");
     ok(!exists $e->{status}, "$name: it has no status");
-    ok($s->done(5), "$name: done");
-    is(join(' ', sort map { $_->{receiveCount} }
-                     map { @{ $_->{json}{messages} } }
-                     grep { $_->{answered} } $s->requests),
-       join(' ', (2) x ($case->{large} || 1)), "$name: it has counted");
+    ok($s->done, "$name: done");
+
+    my %first;
+
+    $first{ $_->{messageId} } //= $_->{receiveCount}
+        for map { @{ $_->{json}{messages} } } grep { $_->{answered} } $s->requests;
+    is(join(' ', values %first), join(' ', (2) x ($case->{large} || 1)),
+       "$name: it has counted");
     is($s->verify(($s->requests)[-1]), '', "$name: signed anew");
 }
+
+# how soon the endpoint sees it, is looked at where a busy machine was least in the way
+
+cmp_ok(min(@took), '<', 2 + scaled(0.5), 'closed in time') or diag("@took");
 
 # slow, and in time
 
@@ -112,7 +122,7 @@ my %fine = (
 );
 
 for my $name (sort keys %fine) {
-    $fine{$name} = [$p->subscribe(timeoutSeconds => 3), $fine{$name}];
+    $fine{$name} = [$p->subscribe(timeoutSeconds => 20), $fine{$name}];
     $fine{$name}[0]->on($fine{$name}[1]);
     $fine{$name}[0]->send('x');
 }
@@ -120,7 +130,7 @@ for my $name (sort keys %fine) {
 for my $name (sort keys %fine) {
     my $s = $fine{$name}[0];
 
-    ok($s->done(5), "$name: acknowledged");
+    ok($s->done, "$name: acknowledged");
     is(scalar @{ [$s->requests] }, 1, "$name: once");
     is($s->last_error, '', "$name: no error");
 }
@@ -137,7 +147,7 @@ ok($long->quiet(1.5), 'it is not delivered twice');
 is($long->queue->receive, 0, 'nor received');
 is($long->counts, '0 1 0', 'it is in flight');
 $p->endpoint->release('long');
-ok($long->done(5), 'and acknowledged');
+ok($long->done, 'and acknowledged');
 
 # timeouts halve what is open at once
 
@@ -146,10 +156,12 @@ my $halved = $p->subscribe(batchSize => 1, maxConcurrency => 4,
 
 $halved->on((map { { hold => 'never' } } 1 .. 4), { hold => 'halved' });
 $halved->send(map { "h$_" } 1 .. 20);
-$halved->wait(5);
-is($halved->open, 1, 'one is open after four timeouts');
+ok(wait_for(sub {
+    my @r = $halved->requests;
+    @r > 4 && $r[-1]{open} == 1
+}), 'one is open after four timeouts');
 $p->endpoint->release('halved', always => 1);
-ok($halved->done(10), 'all is done');
+ok($halved->done, 'all is done');
 is($halved->most, 4, 'never more than maxConcurrency');
 
 $p->finish;

@@ -5,7 +5,7 @@ package NgxQueues::Wait;
 #     wait_for { -e $file } 5 or die "no $file";
 #
 # gives the condition's value as soon as it is true, or undef after so many
-# seconds (10 where not said). Under sanitizers all is slower, and the time is
+# seconds (20 where not said: a busy machine is slow). Under sanitizers all is slower, and the time is
 # three times as long; scaled(5) is for limits of other kinds.
 
 use strict;
@@ -25,7 +25,7 @@ sub scaled {
 sub wait_for (&;$) {
     my ($condition, $seconds) = @_;
 
-    my $deadline = time + scaled($seconds || 10);
+    my $deadline = time + scaled($seconds || 20);
     my $pause = 0.002;
 
     while (1) {
