@@ -5,17 +5,19 @@
 use strict;
 use warnings;
 
-use List::Util 'max';
 use Test::More;
 use Time::HiRes qw/time sleep/;
 
 use NgxQueues::Push;
 use NgxQueues::Wait;
 
-# one worker, with room for 20 deliveries
+# one worker, with room for 20 deliveries; and another server, to see how long all
+# takes on this machine where nothing hangs
 
 my $p = NgxQueues::Push->new(push => 'queues_push_max_deliveries 20;');
 my $e = $p->endpoint;
+my $apart = NgxQueues::Push->new;
+my $usual = $apart->subscribe(batchSize => 1);
 
 # three that hang, each of which may have more than there is room for
 
@@ -37,49 +39,54 @@ for (@hanging) {
 $failing->on({ status => 503 });
 $failing->send(map { "fail $_" } 1 .. 200);
 
-# ten messages a second: how late each of them comes
+# ten messages a second: how late nine of ten of them come, and what is usual
 
 sub latency {
-    my ($s, $seconds) = @_;
+    my ($seconds, @s) = @_;
 
     my $end = time + $seconds;
-    my (%sent, @late);
-    my $from = $s->messages;
+    my (%sent, @p90);
+    my @from = map { scalar(() = $_->messages) } @s;
+    my $n = 0;
 
     while (time < $end) {
-        my $t = time;
-        my ($id) = $s->send('good');
+        for my $s (@s) {
+            my $t = time;
+            my ($id) = $s->send('good');
 
-        $sent{$id} = $t;
+            $sent{$id} = $t;
+        }
+
+        $n++;
         sleep 0.1;
     }
 
-    $s->wait_messages($from + keys %sent);
+    for my $s (@s) {
+        my @late;
 
-    for my $r ($s->requests) {
-        for my $m (@{ $r->{json}{messages} }) {
-            push @late, $r->{time} - $sent{ $m->{messageId} }
-                if $sent{ $m->{messageId} };
+        $s->wait_messages($n + shift @from);
+
+        for my $r ($s->requests) {
+            push @late, map { $r->{time} - $_ } grep { defined }
+                map { $sent{ $_->{messageId} } } @{ $r->{json}{messages} };
         }
+
+        push @p90, (sort { $a <=> $b } @late)[0.9 * @late];
     }
 
-    return sort { $a <=> $b } @late;
-}
+    note(sprintf 'latency: p90 %.3f, %.3f', @p90);
 
-my @before = latency($good, 0.5);
+    return @p90;
+}
 
 $_->resume for @hanging;
 $hanging[0]->wait(1);
 
 # while they hang for the first time, time out, and hang again
 
-my @while = latency($good, 5);
+my ($while, $least) = latency(5, $good, $usual);
 
-note(sprintf 'latency: before %.3f at most, while others hang %.3f, p90 %.3f',
-     max(@before), max(@while), $while[0.9 * @while]);
-
-cmp_ok($while[0.9 * @while], '<', scaled(0.1), 'nearly all come at once');
-cmp_ok(max(@while), '<', scaled(0.5), 'none is late');
+cmp_ok($while, '<', scaled(0.1) + 3 * $least, 'nearly all come at once');
 
 my $open = 0;
 
@@ -90,9 +97,9 @@ like($hanging[0]->last_error, qr/^timeout/, 'and times out');
 
 # one that has not delivered before is as well off
 
-my @new = latency($later, 1);
+my ($new, $usually) = latency(1, $later, $usual);
 
-cmp_ok(max(@new), '<', scaled(0.5), 'a new subscription, too');
+cmp_ok($new, '<', scaled(0.5) + 3 * $usually, 'a new subscription, too');
 
 # Redis is not asked all the time: to claim and to settle, with the next claim
 
@@ -114,7 +121,7 @@ for (@hanging, $failing) {
 $e->release('never', always => 1);
 
 for (@hanging, $failing) {
-    ok($_->done(20), 'all is delivered') or diag($_->counts);
+    ok($_->done, 'all is delivered') or diag($_->counts);
 }
 
 # nothing to do: nothing is asked but leases
@@ -126,6 +133,7 @@ $calls = $p->server->redis->calls('fcall') - $calls;
 note("calls in 2.5 seconds without traffic: $calls");
 cmp_ok($calls, '<', 15, 'idle subscriptions cost their leases only');
 
+$apart->finish(name => 'the usual one');
 $p->finish;
 
 done_testing;

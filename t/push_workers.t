@@ -51,7 +51,7 @@ sub traffic {
         my $true = !$until || $until->();
 
         return 1 if $true && time > $begin + $seconds;
-        return 0 if time > $begin + $seconds + scaled(15);
+        return 0 if time > $begin + $seconds + scaled(30);
 
         sleep 0.05;
     }
@@ -68,8 +68,10 @@ sub all_since {
     return !grep { !$paths{ $_->path } } @s;
 }
 
+# where somebody has died, when leases have ended; else earlier than that
+
 sub goes_on {
-    my ($name, $seconds) = @_;
+    my ($name, %o) = @_;
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
@@ -80,13 +82,13 @@ sub goes_on {
 
     my $took = time - $since;
 
-    cmp_ok($took, '<', scaled($seconds), "$name: soon");
+    cmp_ok($took, '<', scaled(6), "$name: soon") if !$o{dead};
     note(sprintf '%s: %.1f s', $name, $took);
     is((grep { $_->most > 3 } @s), 0, "$name: never more than maxConcurrency")
         or diag(map { $_->path . ' ' . $_->most . "\n" } @s);
 }
 
-goes_on('at first', 2);
+goes_on('at first');
 
 # both workers have a part of them
 
@@ -103,7 +105,7 @@ sub owners {
     return join ' ', sort { $a <=> $b } values %owners;
 }
 
-ok(wait_for(sub { owners() eq '4 4' }, 5), 'each worker has its half')
+ok(wait_for(sub { owners() eq '4 4' }), 'each worker has its half')
     or diag(owners());
 
 # reloads: nothing is delivered twice for them, groups keep their order, and
@@ -127,21 +129,21 @@ ordered();
 for (1 .. 2) {
     $p->server->reload;
     ordered();
-    goes_on("reload $_", 3);
+    goes_on("reload $_");
 }
 
 is(scalar @{ [$open->requests] }, 1, 'an open delivery is its only one still');
 $e->release('reload');
-ok($open->done(5), 'and is acknowledged when it ends');
+ok($open->done, 'and is acknowledged when it ends');
 is($open->bodies, 'a b', 'once');
-ok($fifo->done(10), 'all of the groups');
+ok($fifo->done, 'all of the groups');
 
 for my $group (1 .. 5) {
     is(join(' ', map { $_->{seq} } grep { $_->{groupId} eq "g$group" }
                  $fifo->messages), "@{[1 .. 12]}", "the group $group in order");
 }
 
-ok(wait_for(sub { $p->server->worker_pids(all => 1) == 2 }, 10),
+ok(wait_for(sub { $p->server->worker_pids(all => 1) == 2 }),
    'the old workers are gone');
 is((grep { $_->{receiveCount} > 1 } $e->messages), 0,
    'reloads deliver nothing twice');
@@ -151,9 +153,9 @@ $_->delete for $open, $fifo;
 
 push @nodes, my $node = $p->node(workers => 2);
 
-ok(wait_for(sub { traffic(0); owners() eq '2 2 2 2' }, 10),
+ok(wait_for(sub { traffic(0); owners() eq '2 2 2 2' }),
    'a new node takes its part') or diag(owners());
-goes_on('another node', 2);
+goes_on('another node');
 
 # a node dies, and a worker of the other one: all that is left is one worker, and
 # one that has just begun; what they were delivering is taken for later
@@ -161,18 +163,18 @@ goes_on('another node', 2);
 pop @nodes;
 $node->kill;
 $p->server->kill_worker;
-goes_on('a dead node and a dead worker', 10);
-ok(wait_for(sub { traffic(0); owners() eq '4 4' }, 5), 'the other has all')
+goes_on('a dead node and a dead worker', dead => 1);
+ok(wait_for(sub { traffic(0); owners() eq '4 4' }), 'the other has all')
     or diag(owners());
 
 # a node that ends in order leaves at once
 
 push @nodes, $node = $p->node(workers => 1);
-ok(wait_for(sub { traffic(0); owners() eq '2 3 3' }, 10), 'one more')
+ok(wait_for(sub { traffic(0); owners() eq '2 3 3' }), 'one more')
     or diag(owners());
 pop @nodes;
 ok($node->quit(20), 'it ends');
-goes_on('a node that has ended', 3);
+goes_on('a node that has ended');
 
 # Redis dies, while deliveries are open; some of them end while it is away
 
@@ -190,10 +192,10 @@ sleep 0.5;
 $redis->start;
 $e->on('*', { delay => 0.02 });
 
-wait_for { $p->client->get($s[0]->queue->path)->{status} == 200 } 10;
+wait_for { $p->client->get($s[0]->queue->path)->{status} == 200 };
 delete $_->{queue}{redis} for @s;
-goes_on('Redis died', 10);
-ok($answered->done(10), 'what was answered meanwhile is acknowledged')
+goes_on('Redis died', dead => 1);
+ok($answered->done, 'what was answered meanwhile is acknowledged')
     or diag($answered->counts);
 is(scalar @{ [$answered->requests] }, 1, 'and not delivered again');
 
@@ -209,7 +211,7 @@ sub left { grep { $_->counts ne '0 0 0' } @s }
 
 wait_for { !missing() && !grep { $_->counts !~ /^0 \d+ 0/ } @s } 10;
 $_->hurry for @s;
-ok(wait_for(sub { !left() }, 10), 'all is acknowledged')
+ok(wait_for(sub { !left() }), 'all is acknowledged')
     or diag(map { $_->path . ': ' . $_->counts . "\n" } left());
 is(join(' ', missing()), '', 'nothing is lost');
 is($_->most, 3, 'as many at once as may be, and never more') for @s;
