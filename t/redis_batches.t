@@ -209,24 +209,27 @@ subtest 'undo' => sub {
 
 
 subtest 'retention' => sub {
-    my $q = create('ret', vt => 100);
+    my $q = create('ret', vt => 3000);
     my $fill = sub {
         put($q, '', 1 .. 10) for 1 .. $_[0];
         return map { my ($h, @m) = take($q, $_[1]); [ token(), @m ] }
             1 .. $_[0] * 10 / $_[1];
     };
+    my $later = sub {
+        elapse(300);
+        return map { my ($t, @m) = @$_;
+                     [ $t, map { [ aged($_->[0], 300) ] } @m ] } @_;
+    };
 
-    my @h = $fill->(1, 5);
-    sleep 0.06;
+    my @h = $later->($fill->(1, 5));
     put($q, '', 'young');
-    my ($ms) = $h[1][1][0] =~ /^(\d+)/;
-    retention($q, 0.05);
+    retention($q, 200);
     is_deeply(ack(map { of($q, @$_) } @h), [ (0) x 10 ], 'no ack');
     is_deeply(visibility(map { ($q, 1, $h[0][$_][0], $h[0][0], 9) } 1 .. 5),
               [ (0) x 5 ], 'no visibility');
     my ($h, @m) = take($q, 10);
     is(bodies(@m), 'young', 'what is young');
-    sleep 0.06;
+    elapse(300);
     is(counts($q), '0 0 0', 'nothing is kept');
     is(shape($q), '0 0 0', 'nor a batch');
     is($r->call('XLEN', key('m', $q, 1)), 0, 'nor a body');
@@ -235,10 +238,9 @@ subtest 'retention' => sub {
     # partly old: by count, and by receives
     for my $how ('count', 'receive') {
         retention($q, 345600);
-        @h = $fill->(30, 6);
-        sleep 0.3;
+        @h = $later->($fill->(30, 6));
         my @new = $fill->(3, 10);
-        retention($q, 0.25);
+        retention($q, 200);
         take($q, 1) for 1 .. ($how eq 'receive' ? 30 : 0);
         is(counts($q), '0 30 0', "$how: the old ones are gone");
         is_deeply(ack(map { of($q, @$_) } @new), [ (1) x 30 ], 'not the new');
@@ -250,10 +252,10 @@ subtest 'retention' => sub {
     # an old one in a batch with new ones
     retention($q, 345600);
     put($q, '', 'old');
-    sleep 0.4;
+    elapse(300);
     put($q, '', 'new1', 'new2');
     ($h, @m) = take($q, 3);
-    retention($q, 0.35);
+    retention($q, 200);
     is_deeply(ack(of($q, token(), @m[0, 1])), [ 0, 1 ], 'each for itself');
     is(counts($q), '0 1 0', 'in counts too');
     is_deeply(visibility(map { ($q, 1, $_->[0], token(), 9) } @m), [ 0, 0, 1 ],

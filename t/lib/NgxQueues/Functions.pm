@@ -63,7 +63,7 @@ sub start {
              $dir, '--unixsocket', "$dir/s" or _exit(1);
     }
 
-    for (1 .. 100) {
+    for (1 .. 1200) {
         last if $r = eval { NgxQueues::Redis->new(address()) };
         sleep 0.05;
     }

@@ -20,7 +20,7 @@ use Socket qw(SOL_SOCKET SO_RCVTIMEO SO_SNDTIMEO);
 
 sub new {
     my ($class, $address, %opt) = @_;
-    my $timeout = $opt{timeout} // 10;
+    my $timeout = $opt{timeout} // 60;
 
     my $s = $address =~ m{/}
         ? IO::Socket::UNIX->new(Peer => $address, Timeout => $timeout)
