@@ -164,7 +164,7 @@ my %do;
         return if $mark;
         sleep 0.1;
         $mark = time;
-        sleep 0.1;
+        sleep 0.5;
     },
 
     # retention is lowered: what was sent before the mark is too old
@@ -172,18 +172,21 @@ my %do;
         return unless $mark;
 
         my @ids = grep { /(\d+)/ && $1 < $mark * 1000 } keys %m;
-        my $seconds = time - $mark;
+
+        # for each call anew: time goes by
+        my $since = sub { retention($q, time - $mark + 0.05) };
 
         stale(@ids);
-        retention($q, $seconds);
+        $since->();
         delete @m{@ids};
 
         for (1 .. rand 4) {
             my $name = (qw(receive ack stale visibility undo))[rand 5];
+            $since->();
             $do{$name}->();
         }
 
-        counts($q) while f('queue_count', "q$q")->[14];
+        do { $since->() } while f('queue_count', "q$q")->[14];
         retention($q, 345600);
         $mark = undef;
     },
