@@ -29,7 +29,7 @@ subtest 'fan-out' => sub {
 
     my @ids = publish('t', 'x', [ 'y', k => 'v' ], 'z');
     my ($ms) = $ids[0] =~ /^(\d+)-/;
-    ok(abs($ms - time * 1000) < 2000, 'when');
+    ok(abs($ms - time * 1000) < 30_000, 'when');
     is(last_($t), $ids[2], 'the last id');
 
     for my $s (qw(a b)) {

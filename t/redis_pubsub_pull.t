@@ -22,14 +22,14 @@ sub shown { my ($reply) = @_; ref $reply eq 'ARRAY' ? "@$reply" : "$reply" =~ s/
 sub new { my ($name, %o) = @_; subscribe($name, 't', %o, flags => ($o{flags} // '') . ($fifo ? 'o' : '')) }
 sub pulled { my ($h, @m) = pull(@_); @m }
 
-# about so many ms
+# about so many ms, or what a slow machine leaves of them
 
 sub about {
     my ($q, $ms, $name) = @_;
     my $is = lease_ends($q);
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    ok(defined $is && $is > $ms / 2 && $is <= $ms, $name) or diag($is // 'none');
+    ok(defined $is && $is > 0 && $is > $ms - 8000 && $is <= $ms, $name) or diag($is // 'none');
 }
 
 # all leases of a subscription are over
@@ -95,10 +95,10 @@ for (0, 1) {
     subtest "$kind: backoff" => sub {
         $r->call('FLUSHALL');
         topic('t');
-        my $q = new('s', vt => 20, min => 1000, max => 5000);
+        my $q = new('s', vt => 20, min => 10_000, max => 50_000);
 
         publish('t', 'a');
-        for my $ms (1000, 2000, 4000, 5000, 5000) {
+        for my $ms (10_000, 20_000, 40_000, 50_000, 50_000) {
             my @m = pulled('s');
             is(scalar @m, 1, "a lease and $ms ms");
             about($q, 20_000 + $ms, 'expires later');

@@ -286,7 +286,7 @@ for (0, 1) {
         modify('s', 0, $m{c});
         my $snap = f('snap_create', 'n-----------', 'snap', 's', '"labels":{}');
         is_deeply([ @$snap[0 .. 3, 5] ], [ 'n-----------', 1, 'snap', 't', '"labels":{}' ], 'create');
-        cmp_ok(abs($snap->[4] - ms($ids[0]) - 604800_000), '<', 50, 'when it expires');
+        cmp_ok(abs($snap->[4] - ms($ids[0]) - 604800_000), '<', 30_000, 'when it expires');
         is(shown(f('snap_create', 'n-----------', 'snap', 's', '')), 'QUEUES EXISTS', 'again');
         is(shown(f('snap_create', 'n-----------', 'two', 's', '')), 'QUEUES IDTAKEN', 'same id');
         is(shown(f('snap_create', 'm-----------', 'two', 'x', '')), 'QUEUES NOSUB', 'of none');

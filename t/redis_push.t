@@ -61,6 +61,17 @@ sub sync_ {
 sub lapse { $r->call('ZADD', "$root:pw", 'XX', 1, $_) for @_ }
 
 
+# in so many ms, of which a slow machine leaves a half at least
+
+sub ends_in {
+    my ($left, $ms, $name) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    ok($left > $ms / 2 && $left <= $ms + 1, $name) or diag($left);
+}
+
+
 subtest 'create, get, list' => sub {
     my @q = map { create("c$_") } 1 .. 3;
     my $k = short(++$n);
@@ -71,7 +82,7 @@ subtest 'create, get, list' => sub {
     is_deeply([ @$sub[0 .. 11] ],
               [ 1, 0, $k, uuid(1), $q[0], uuid(serial() - 2), 'c1',
                 'https://x.example/a?b', 20, 5, 7, 'a' ], 'what it is');
-    ok(abs($sub->[12] - $time) < 3 && $sub->[13] == $sub->[12], 'times');
+    ok(abs($sub->[12] - $time) < 30 && $sub->[13] == $sub->[12], 'times');
     is_deeply([ @$sub[14 .. 22] ], [ 0, 0, 0, '', 0, '', 0, 0, 0 ], 'status');
     is(scalar @$sub, 23, 'that is all');
     is(of($k, 'sec'), '0 SEALED', 'its secret');
@@ -157,7 +168,7 @@ subtest 'update, rotate' => sub {
                 'bs', 2, 'mc', 3);
 
     is("@$sub[0, 1] @$sub[7 .. 10]", '1 0 https://y/ 1 2 3', 'what it is');
-    ok(abs($sub->[13] - time) < 3, 'when');
+    ok(abs($sub->[13] - time) < 30, 'when');
     is(of($k, 'ver'), 2, 'a new version');
     is(hints(), "s$k", 'the owner is told');
     like(f('subscription_update', "q$k", @$_), qr/^QUEUES ARGUMENT /, "not @$_")
@@ -184,7 +195,7 @@ subtest 'update, rotate' => sub {
 
     like(of($k, 'sec'), qr/^0 S6 \d+ S5 \d+ S4 \d+ S3\z/,
          'four at most, the newest first');
-    is((grep { abs($_ - time - 86400) > 2 } @ends), 0, 'old ones for a day');
+    is((grep { abs($_ - time - 86400) > 30 } @ends), 0, 'old ones for a day');
     is(of($k, 'ver'), 8, 'new versions');
     is(hints(), join(' ', ("s$k") x 5), 'the owner is told');
 
@@ -221,7 +232,7 @@ subtest 'own, pause, resume' => sub {
     ok($s->{next} > 5000 && $s->{next} <= 6000, 'and may look for the rest');
     $s = sync_('w1', 2);
     is($s->{numbers} . keys %{ $s->{jobs} }, '3 2 0 10', 'renewed');
-    ok(abs($r->call('ZSCORE', "$root:pw", 'w1') - now() - 6000) < 500, 'for 6 s');
+    ends_in($r->call('ZSCORE', "$root:pw", 'w1') - now(), 6000, 'for 6 s');
 
     hints();
     my $sub = f('subscription_state', "q$a", 'p');
@@ -397,14 +408,13 @@ subtest 'members' => sub {
     is($told->(), 'm', 'is told');
     is(join_('b:1', 0, 10)->{names}, 'a:1 b:1', 'they renew');
     is($told->(), '', 'which is no news');
-    ok(abs($r->call('ZSCORE', "$members:m", 'b:1') - now() - 6000) < 500,
-       'for 6 s');
+    ends_in($r->call('ZSCORE', "$members:m", 'b:1') - now(), 6000, 'for 6 s');
 
     # when the others' leases end
-    ok(abs(join_('b:1', 0, 10)->{next} - 6000) < 500, 'of the other one');
-    $r->call('ZADD', "$members:m", now() + 900, 'a:1', now() + 2900, 'c:1');
-    ok(abs(join_('b:1', 0, 10)->{next} - 900) < 500, 'the first one');
-    ok(abs(join_('a:1', 0, 10)->{next} - 2900) < 500, 'but for its own');
+    ends_in(join_('b:1', 0, 10)->{next}, 6000, 'of the other one');
+    $r->call('ZADD', "$members:m", now() + 2000, 'a:1', now() + 5000, 'c:1');
+    ends_in(join_('b:1', 0, 10)->{next}, 2000, 'the first one');
+    ends_in(join_('a:1', 0, 10)->{next}, 5000, 'but for its own');
     is(members('push_leave', 'c:1'), 1, 'one leaves');
     $told->();
     $r->call('ZADD', "$members:m", 1, 'a:1');
@@ -424,7 +434,7 @@ subtest 'members' => sub {
     my $j = join_('a:1', 0, 10);
     is($j->{projects}, "$p[0] 3 $p[1] 1", 'all there are');
     my $since = $j->{since};
-    ok(abs($since - now()) < 5000, 'a number like a time');
+    ok(abs($since - now()) < 30_000, 'a number like a time');
     is(join_('a:1', $since, 10)->{projects}, '', 'nothing since');
     is(join_('a:1', $since, 10)->{since}, $since, 'the same number then');
     $told->();

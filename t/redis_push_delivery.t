@@ -128,7 +128,7 @@ subtest 'claim and settle' => sub {
 
     is($c->{bodies}, '1 2 3', 'a batch');
     is("$c->{vt} $c->{q} $c->{gen} $c->{next}", "60 $q 1 -1", 'of the queue');
-    ok(abs($c->{now} - now()) < 1000, 'the moment');
+    ok(abs($c->{now} - now()) < 30_000, 'the moment');
     is(open_($k), $token, 'it is open');
     my $left = $r->call('ZSCORE', "$root:pd:$k", $token) - $c->{now};
     is($left, 30000, 'until 10 s after its timeout');
@@ -143,7 +143,7 @@ subtest 'claim and settle' => sub {
     is(open_($k), $token, 'which is open');
     is(counts($q), '1 3 0', 'three are gone');
     is(status($k), '1 0 3', 'a delivery, three messages');
-    ok(abs(of($k, 'ls') - time) < 2, 'when');
+    ok(abs(of($k, 'ls') - time) < 30, 'when');
     sound('all is well');
 
     ($settled, $c) = settle($k, { %$c }, again => 1);
@@ -151,7 +151,7 @@ subtest 'claim and settle' => sub {
     is(status($k), '1 0 3', 'it is counted once');
     ($settled, $c) = settle($k, $c);
     is("$settled $c->{code}", '1 4', 'no further claim');
-    ok(abs($c->{now} - now()) < 1000, 'but the moment');
+    ok(abs($c->{now} - now()) < 30_000, 'but the moment');
     ($settled, $c) = settle($k, $next, again => 1);
     is("$settled $c->{code} $c->{bodies}", '1 0 ', 'nothing is left');
     is(waiting($q), 1, 'it waits');
@@ -258,7 +258,7 @@ subtest 'status' => sub {
                                failed => [ [ 1000, 1, 0, 1 ] ], window => 5);
     my $s = f('subscription_get', "q$k");
     is("@$s[12, 13, 15 .. 20]", '1 0 http 503 It said: "no". 1 1 0', 'a failure');
-    ok(abs($s->[14] - time) < 2, 'when');
+    ok(abs($s->[14] - time) < 30, 'when');
     is(of($k, 'w'), 5, 'the window');
     sound('all is well');
 
@@ -271,7 +271,7 @@ subtest 'status' => sub {
     ($settled, $c) = settle($k, $c, again => 1, window => 0);
     $s = f('subscription_get', "q$k");
     is(join('|', @$s[12, 15 .. 20]), '0|timeout|0||3|2|2', 'a success');
-    ok(abs($s->[13] - time) < 2, 'when');
+    ok(abs($s->[13] - time) < 30, 'when');
     is(of($k, 'w'), 0, 'the window is full');
     sound('all is well');
 

@@ -23,7 +23,7 @@ sub call_ {
     return $r->call('FCALL', "${lib}_$name", 1, $key, @_);
 }
 
-# in how many ms the moment of a project comes, about
+# in how many ms the moment of a project comes, about: a slow machine looks late
 
 sub left {
     my ($project) = @_;
@@ -38,7 +38,7 @@ sub about {
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    ok(defined $left && abs($left - $ms) < 400, $name)
+    ok(defined $left && $left < $ms + 400 && $left > 0.8 * $ms - 400, $name)
         or diag($left // 'none');
 }
 
