@@ -188,12 +188,16 @@ for my $verb ('acknowledge', 'modifyAckDeadline') {
 publish($id, 'y');
 ($m) = pull($id, 1);
 is(modify($id, $_, $m), $invalid, "a deadline of $_") for -1, 601;
-is(modify($id, $_, $m), '200 {}', "a deadline of $_") for 600, 1;
 
-my $begin = time;
+my $begin;
+
+for (600, 1) {
+    $begin = time;
+    is(modify($id, $_, $m), '200 {}', "a deadline of $_");
+}
 
 ($m) = pull($id, 1);
-cmp_ok(time - $begin, '>', 0.5, 'it counts from then');
+cmp_ok(time - $begin, '>', 0.99, 'it counts from then');
 said(GET => "/subscriptions/$id");
 is($r->{json}{ackDeadlineSeconds}, 10, 'the subscription has the same one');
 ack($id, $m);
@@ -388,7 +392,7 @@ for (0.3, 0.6, 1, 1) {
 
     my $took = time - $begin;
 
-    ok($took > $_ - 0.05 && $took < $_ + scaled(1), "after $_ s") or diag($took);
+    ok($took > $_ - 0.01 && $took < 2 * $_ + scaled(1), "after $_ s") or diag($took);
 }
 
 # 10. endpoints, on a server that does not push to itself
