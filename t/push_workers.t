@@ -214,7 +214,18 @@ $_->hurry for @s;
 ok(wait_for(sub { !left() }), 'all is acknowledged')
     or diag(map { $_->path . ': ' . $_->counts . "\n" } left());
 is(join(' ', missing()), '', 'nothing is lost');
-is($_->most, 3, 'as many at once as may be, and never more') for @s;
+
+# as many at once as may be, where there is enough for it
+
+for my $s (@s) {
+    $s->on({ hold => 'most' });
+    $s->send(map { "most $_" } 1 .. 8);
+}
+
+ok(wait_for(sub { $_->most >= 3 }), 'as many at once as may be') for @s;
+$e->release('most', always => 1);
+ok($_->done, 'all of it is acknowledged') for @s;
+is($_->most, 3, 'and never more') for @s;
 is($s[0]->verify($e->requests('/s1')), '', 'all are signed');
 
 my %ids;
