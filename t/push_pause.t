@@ -172,8 +172,8 @@ ok($d->quiet(0.5), 'no other begins');
 my $next = $p->subscribe(queue => $d->queue, batchSize => 10);
 
 isnt($next->is('subscription'), $d->is('subscription'), 'a new one');
-$next->wait_messages(2);
-ok($next->quiet(0.2), 'has what is left');
+$next->wait_messages(3);
+ok($next->quiet(0.2), 'has what is left, and what has failed');
 is($next->verify($next->requests), '', 'signed by its own secret');
 
 # the queue is deleted: its subscription goes with it

@@ -48,7 +48,11 @@ sub node {
         . " queues_redis_replicas $replicas; $http");
 }
 
-my $s = node('1 1s', http => 'queues_redis_timeout 3s;');
+sub median { (sort { $a <=> $b } @_)[@_ / 2] }
+
+# sends have much time at first, and little of it where it is looked at
+
+my $s = node('1 10s', http => 'queues_redis_timeout 20s;');
 my $c = $s->client;
 my $q = NgxQueues::Queue->new($s, visibilityTimeoutSeconds => 60);
 my $messages = $q->path('/messages');
@@ -134,11 +138,13 @@ stores('killed connections', 1);
 
 # the replica stops: sends are refused in time, the rest goes on
 
+$s->configure(http => $s->{http} =~ s/replicas 1 10s/replicas 1 1s/r
+                                 =~ s/timeout 20s/timeout 3s/r);
+$s->reload(drained => 30);
+
 my $fifo = NgxQueues::Queue->new($s, kind => 'fifo');
 
 my @m = $q->receive(maxMessages => 10);
-sub median { (sort { $a <=> $b } @_)[@_ / 2] }
-
 my $empty = NgxQueues::Queue->new($s, name => 'empty');
 my $parked = $empty->park(fresh => 1);
 
