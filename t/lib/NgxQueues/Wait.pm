@@ -5,8 +5,9 @@ package NgxQueues::Wait;
 #     wait_for { -e $file } 5 or die "no $file";
 #
 # gives the condition's value as soon as it is true, or undef after so many
-# seconds (20 where not said: a busy machine is slow). Under sanitizers all is slower, and the time is
-# three times as long; scaled(5) is for limits of other kinds.
+# seconds (20 where not said: a busy machine is slow). Under sanitizers all is
+# slower, and the time is three times as long; scaled(5) is for limits of other
+# kinds.
 
 use strict;
 use warnings;
