@@ -24,6 +24,7 @@ spurt("$ENV{TEST_NGINX_DIR}/mine", "# who may do what\n\n" . join '', map {
 $ENV{TEST_NGINX_MINE} = "$ENV{TEST_NGINX_DIR}/mine";
 
 our $http = 'queues_redis unix:$TEST_NGINX_REDIS_SOCKET;'
+            . ' queues_redis_connect_timeout 10s;'
             . ' queues_secret_file $TEST_NGINX_SECRET_FILE;'
             . ' queues_api_keys $TEST_NGINX_MINE;';
 

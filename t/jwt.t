@@ -235,7 +235,7 @@ main::times('^{"error":"unauthenticated","message":"[^<]+"}$', @::bad)
 
 === a claim whose name is a URL, and tokens alone, without API keys
 --- http_config eval
-'queues_redis unix:$TEST_NGINX_REDIS_SOCKET;'
+'queues_redis unix:$TEST_NGINX_REDIS_SOCKET; queues_redis_connect_timeout 10s;'
 . ' queues_secret_file $TEST_NGINX_SECRET_FILE;'
 . ' queues_jwt_roles_claim https://example.com/roles; queues_jwt_key '
 . $::key{secret}->public . ';'

@@ -100,7 +100,11 @@ sub import {
 
         $env{REDIS_SOCKET} = $redis->socket;
         $env{REDIS_PORT} = $redis->port if $is{with_port};
-        $queues .= " queues_redis unix:" . $redis->socket . ';';
+
+        # a machine that runs many tests may be slow to connect
+
+        $queues .= " queues_redis unix:" . $redis->socket . ';'
+                   . ' queues_redis_connect_timeout 10s;';
     }
 
     $env{QUEUES} = $queues;

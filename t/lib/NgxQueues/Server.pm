@@ -151,7 +151,7 @@ sub configure {
 
         # a machine that runs many tests may be slow to connect
 
-        $queues .= "queues_redis_connect_timeout 3s;\n"
+        $queues .= "queues_redis_connect_timeout 10s;\n"
             if ($self->{http} // '') !~ /queues_redis_connect_timeout/;
 
         if (ref $self->{redis} && $self->{redis}{tls}) {

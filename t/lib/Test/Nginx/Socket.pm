@@ -198,7 +198,7 @@ sub expand {
 sub timeout {
     my ($block) = @_;
 
-    my $value = value($block, 'timeout') // return 3;
+    my $value = value($block, 'timeout') // return 10;
 
     $value =~ /^\s*([\d.]+)\s*(m?s)?\s*$/ or die "timeout: $value?";
 
