@@ -553,7 +553,7 @@ sub check_log {
     my $t = builder();
 
     for my $pattern (patterns($block, 'error_log')) {
-        my $found = wait_for { found($pattern, $from) } 2;
+        my $found = wait_for { found($pattern, $from) };
 
         $t->ok($found, "$name - in the error log: $pattern");
         $t->diag(tail()) if !$found;
