@@ -144,31 +144,99 @@ do
     end
 
 
-    -- log_groups: the groups of a project, on each queue.
+    -- Whether a name is before another one.  To compare bytes takes ten times as
+    -- long as "<", which is of the locale of the server: to that, two names may be
+    -- the same.
+    local function before(a, b)
+        if a < b or b < a then
+            return a < b
+        end
+
+        return redis.sha1hex(a) < redis.sha1hex(b)
+    end
+
+
+    -- The first of the groups of a queue after one, count of them, in order; from
+    -- the start where it is nothing.
+    local function groups_after(t, after, count)
+        local all, list, n, last = call('HKEYS', t.p.groups), {}, 0, nil
+
+        for i = 1, #all do
+            local name = all[i]
+
+            if not (last and before(last, name))
+               and not (after and not before(after, name))
+            then
+                n = n + 1
+                list[n] = name
+
+                if n == 2 * count then
+                    table.sort(list, before)
+
+                    for k = count + 1, n do
+                        list[k] = nil
+                    end
+
+                    n, last = count, list[count]
+                end
+            end
+        end
+
+        table.sort(list, before)
+
+        return list
+    end
+
+
+    -- Calls fn for a queue and the record of each of its groups, in order, after
+    -- one; count of them, at most.
+    local function each_of(t, after, count, fn)
+        local list = groups_after(t, match(after, '^(.*)\n'), count)
+
+        for i = 1, min(#list, count) do
+            fn(t, L.log_group_named(t, list[i]))
+        end
+    end
+
+
+    -- log_groups: the groups of a project, on each queue, or those of one queue.
     -- Keys: root.  Arguments: after (group and queue of the last row of before,
-    -- separated by a line feed; or empty), limit (to 100).
+    -- separated by a line feed; or empty), limit (to 100), and a queue, or none.
     -- Reply: more (0, 1); then for each group queue Q mode from ct cursors lanes
     -- lag oldest consumed: lanes that may have something for it, lag in messages,
     -- oldest the moment of the first message that it has not consumed, as far as
     -- is seen in 20 lanes (empty: none), consumed that of its last commit.
-    -- Cost: O(limit * log).
+    -- Cost: O(limit * log); of one queue O(its groups) besides.
     L.register('log_groups', { 'no-writes' }, function(root, args)
         local c, limit = L.log_call(root), tonumber(args[2])
         local out, b, n = { 0 }, { bytes = 0 }, 0
 
-        if #args ~= 2 or not limit or limit < 1 then
+        if #args < 2 or #args > 3 or not limit or limit < 1 then
             return L.wrong('log_groups')
         end
 
-        each(c, args[1], function(t, g)
-            if n == min(limit, PAGE) then
+        limit = min(limit, PAGE)
+
+        local function tell(t, g)
+            if n == limit then
                 out[1] = 1
                 return true
             end
 
             tell_group(out, t, g, b)
             n = n + 1
-        end)
+        end
+
+        if not args[3] then
+            each(c, args[1], tell)
+            return out
+        end
+
+        local t = L.log_by_name(c, args[3])
+
+        if t then
+            each_of(t, args[1], limit + 1, tell)
+        end
 
         return out
     end)

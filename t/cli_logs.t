@@ -19,7 +19,8 @@ use NgxQueues::Wait;
 my $s = NgxQueues::Server->new(
     locations => 'location / { queues_api; }'
                  . 'location /api/v1/ { queues_queen_api o/p; }',
-    keys => [sha256_hex('qk_reader') . ' reader queen.read.queues *'],
+    keys => [sha256_hex('qk_reader') . ' reader queen.read.queues *',
+             sha256_hex('qk_work') . ' work queen.read.* o/p/work'],
 );
 my $c = NgxQueues::Cli->new(server => $s);
 my $q = NgxQueues::Queen->new($s);
@@ -298,6 +299,12 @@ $r = $c->run(\%reader, qw/logs groups work/);
 is($r->{status}, 4, 'not permitted: 4');
 like($r->{err}, qr/Insufficient permissions \(403\)\n.*The key is from QUEUES_KEY/,
      'in words');
+
+my %work = (env => { QUEUES_KEY => 'qk_work' });
+
+is(@{ $c->ok(\%work, qw/logs groups work/)->{lines} }, @{ logs(qw/groups work/)->{lines} },
+   'a key of one queue: its groups are asked for alone');
+is($c->run(\%work, qw/logs groups/)->{status}, 4, 'and not those of all');
 is($c->run({ env => { QUEUES_URL => $s->url . '/nowhere' } }, qw/logs list/)->{status},
    3, 'no such location: 3');
 

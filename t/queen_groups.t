@@ -63,6 +63,16 @@ ok($g[2]{subscriptionTimestamp} && !$g[0]{subscriptionTimestamp},
 is(join(' ', map { "$_->{name}/$_->{queueName}" } @{ $q->get('consumer-groups',
    limit => 1, after => 'g', afterQueue => 'a')->{json} }), 'g/b', 'a page');
 
+sub of { join ' ', map { "$_->{name}/$_->{queueName}" } @{ $q->get('consumer-groups', @_)->{json} } }
+
+is(of(queue => 'a'), 'g/a new/a', 'of one queue');
+is(of(queue => 'b'), 'g/b', 'of another');
+is(of(queue => 'a', limit => 1), 'g/a', 'a page of these');
+is(of(queue => 'a', limit => 1, after => 'g', afterQueue => 'a'), 'new/a', 'the next one');
+is(of(queue => 'a', after => 'new'), '', 'that was the last one');
+is(of(queue => $_), '', "none of '$_'") for 'none', '';
+is($q->get('consumer-groups', queue => "\xff")->{status}, 400, 'a queue that is no text');
+
 $r = $q->get('consumer-groups/g')->{json};
 is(join(' ', sort keys %$r), 'a b', 'one group: its queues');
 
@@ -191,6 +201,8 @@ for my $n (1 .. 10_000) {
 }
 
 is($full, 0, 'ten thousand groups');
+is(of(queue => 'full', limit => 2, after => 'g5000', afterQueue => 'full'),
+   'g5001/full g5002/full', 'which are listed in pages');
 $r = $q->pop('full', consumerGroup => 'more');
 is("$r->{status} $r->{body}", '400 {"error":"the queue has as many consumer '
    . 'groups as it may have"}', 'one more');

@@ -40,6 +40,7 @@ my @calls = (
     ['GET', 'dlq?queue=b', undef, 'ro rw admin'],
     ['DELETE', 'dlq?queue=b', undef, 'admin'],
     ['GET', 'consumer-groups', undef, 'ro rw admin'],
+    ['GET', 'consumer-groups?queue=b', undef, 'ro rw admin'],
     ['GET', 'consumer-groups/lagging', undef, 'ro rw admin'],
     ['GET', 'consumer-groups/g', undef, 'ro rw admin'],
     ['POST', 'consumer-groups/g/subscription',
@@ -86,7 +87,7 @@ is($some->post('/api/v1/configure', { queue => 'a1' })->{status}, 200, 'a queue'
 $clients{admin}->post('/api/v1/configure', { queue => 'b1' });
 
 for my $path (qw{resources/queues/a1 status/queues/a1 dlq?queue=a1
-                 messages?queue=a1})
+                 messages?queue=a1 consumer-groups?queue=a1})
 {
     is($some->get("/api/v1/$path")->{status}, 200, $path);
 }

@@ -97,6 +97,11 @@ subtest 'looked at' => sub {
 
     is("@paged", 'g:a:1 h:b:1 new:a:0', 'in pages');
 
+    ($more, @rows) = groups('', 10, 'a');
+    is(join(' ', $more, map { "$_->{group}:$_->{queue}:$_->{lag}" } @rows),
+       '0 g:a:5 new:a:0', 'of one queue');
+    is_deeply([ groups('', 10, 'none') ], [ 0 ], 'of one that there is not');
+
     my ($row) = group('g');
     is($row->{lag}, 5, 'one group');
     is(scalar @{ $row->{l} }, 1, 'and the lanes it has been to');
@@ -115,6 +120,37 @@ subtest 'looked at' => sub {
     like(f($_), qr/^QUEUES ARGUMENT/, "$_ without arguments")
         for qw(log_groups log_group log_lagging log_subscription log_seek log_forget);
     log_sound('the keys are in order');
+};
+
+
+subtest 'many of one queue' => sub {
+    my @names = sort { $a cmp $b } '', qw(A a), "\xc3\xa9", "e\xcc\x81", '\\n', map { "g$_" } 1 .. 249;
+
+    log_pop('many', group => $_) for @names;
+    log_pop('few', group => $_) for 'b', 'g20';
+
+    my $after;
+
+    for my $limit (1, 7, 100) {
+        my ($more, @got, @rows) = 1;
+
+        $after = '';
+
+        while ($more) {
+            ($more, @rows) = groups($after, $limit, 'many');
+            last if @rows != $limit && $more || grep { $_->{queue} ne 'many' } @rows;
+            push @got, map { $_->{group} } @rows;
+            $after = "$got[-1]\nmany";
+        }
+
+        # in what order is the locale's
+        is_deeply([ sort { $a cmp $b } @got ], \@names, "each once, in pages of $limit");
+    }
+
+    is(join(' ', map { $_->{group} } (groups("g20\nfew", 2, 'many'))[1, 2]), 'g200 g201',
+       'after a group, whatever its queue');
+    is_deeply([ groups($after, 9, 'many') ], [ 0 ], 'none after the last one');
+    f('log_delete', $_) for qw(many few);
 };
 
 

@@ -14,6 +14,7 @@ typedef enum {
     NGX_QUEUES_API_QUEEN_GROUPS_LIMIT = 0,
     NGX_QUEUES_API_QUEEN_GROUPS_AFTER,
     NGX_QUEUES_API_QUEEN_GROUPS_AFTER_QUEUE,
+    NGX_QUEUES_API_QUEEN_GROUPS_QUEUE,
     NGX_QUEUES_API_QUEEN_GROUPS_MIN_LAG,
     NGX_QUEUES_API_QUEEN_GROUPS_NPARAMETERS
 } ngx_queues_api_queen_groups_parameter_e;
@@ -42,6 +43,7 @@ static const ngx_str_t  ngx_queues_api_queen_groups_names[] = {
     ngx_string("limit"),
     ngx_string("after"),
     ngx_string("afterQueue"),
+    ngx_string("queue"),
     ngx_string("minLagSeconds")
 };
 
@@ -85,18 +87,20 @@ static void
 ngx_queues_api_queen_groups(ngx_queues_api_t *api)
 {
     uint64_t                  limit;
-    ngx_str_t                 after;
+    ngx_str_t                 after, queue, *of;
     const ngx_str_t          *names;
     ngx_queues_store_logs_t   call;
     ngx_str_t  values[NGX_QUEUES_API_QUEEN_GROUPS_NPARAMETERS];
 
     limit = NGX_QUEUES_API_QUEEN_GROUPS_MAX;
     names = ngx_queues_api_queen_groups_names;
+    of = &values[NGX_QUEUES_API_QUEEN_GROUPS_QUEUE];
 
-    if (ngx_queues_api_queen_any(api) != NGX_OK
-        || ngx_queues_api_queen_query(api, names,
+    if (ngx_queues_api_queen_query(api, names,
                               NGX_QUEUES_API_QUEEN_GROUPS_NPARAMETERS, values)
-           != NGX_OK
+        != NGX_OK
+        || ngx_queues_api_queen_word(api, "queue", of, &queue) != NGX_OK
+        || ngx_queues_api_queen_of(api, &queue) != NGX_OK
         || ngx_queues_api_queen_number(api,
                                   &names[NGX_QUEUES_API_QUEEN_GROUPS_LIMIT],
                                   &values[NGX_QUEUES_API_QUEEN_GROUPS_LIMIT],
@@ -110,6 +114,12 @@ ngx_queues_api_queen_groups(ngx_queues_api_t *api)
     ngx_queues_store_logs_init(&call, NGX_QUEUES_STORE_LOGS_GROUPS);
     ngx_queues_store_logs_text(&call, &after);
     ngx_queues_store_logs_number(&call, limit);
+
+    /* an empty name is one as well */
+
+    if (of->data) {
+        ngx_queues_store_logs_text(&call, &queue);
+    }
 
     ngx_queues_api_queen_start(api, &call, ngx_queues_api_queen_groups_answer);
 }

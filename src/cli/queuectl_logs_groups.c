@@ -133,6 +133,7 @@ queuectl_logs_groups_call(queuectl_t *q, queuectl_logs_groups_t *g,
 
     queuectl_logs_path(&path, "consumer-groups", NULL);
     queuectl_buf_print(&path, "?limit=%d", QUEUECTL_LOGS_GROUPS_PAGE);
+    queuectl_path_query(&path, "queue", g->queue);
     queuectl_path_query(&path, "after", g->after.data);
     queuectl_path_query(&path, "afterQueue", g->after_queue.data);
 
@@ -174,6 +175,9 @@ queuectl_logs_groups_page(queuectl_t *q, queuectl_logs_groups_t *g,
     group.data = NULL;
 
     while (queuectl_json_next(page, &group)) {
+
+        /* other servers of this API list those of all queues */
+
         if (g->queue == NULL || queuectl_logs_is(group, "queueName", g->queue))
         {
             queuectl_logs_groups_row(q, group, &g->table);

@@ -4,16 +4,14 @@
 const GROUP_PAGES = 5
 const GROUP_ROWS = 50
 
-// The API lists the groups of all logs: a log's own are looked for in the first pages.
-
 async function groupsOf(name) {
   const groups = []
   let last = null
   try {
     for (let i = 0; i < GROUP_PAGES; i++) {
-      const query = new URLSearchParams({ limit: GROUPS, ...(last && { after: last.name, afterQueue: last.queueName }) })
+      const query = new URLSearchParams({ queue: name, limit: GROUPS, ...(last && { after: last.name, afterQueue: last.queueName }) })
       const page = await queen("GET", `/consumer-groups?${query}`, "queen.read.groups", { has: "length" })
-      groups.push(...page.filter((group) => group.queueName === name))
+      groups.push(...page)
       if (page.length < GROUPS) return { groups }
       last = page[page.length - 1]
     }
@@ -55,7 +53,7 @@ function groupsCard(page) {
     const worst = groups.length > GROUP_ROWS ? new Set(byLag(groups).slice(0, GROUP_ROWS)) : null
     table.show(worst ? groups.filter((group) => worst.has(group)) : groups)
     about.textContent = [worst && `${count(GROUP_ROWS)} of ${count(groups.length)} groups, those that are furthest behind.`,
-      more && `Only the first ${count(GROUPS * GROUP_PAGES)} groups of all logs were looked at.`].filter(Boolean).join(" ")
+      more && `Only the first ${count(groups.length)} groups were looked at, in the order of their names.`].filter(Boolean).join(" ")
     const frame = groups.length ? "table" : refused ? inWords(refused) : "none"
     if (frame === drawn) return
     drawn = frame
