@@ -154,6 +154,18 @@ _queuectl_names() {
         --retries 0 "${prefix[@]}" 2>/dev/null
 }
 
+# Offers the lines of stdin that begin with a word, quoted: names of logs are any
+# text, and compgen -W would expand what is in them.
+
+_queuectl_offer() {
+    local name quoted
+
+    while IFS= read -r name; do
+        printf -v quoted %q "$name"
+        [[ $name != "$1"* && $quoted != "$1"* ]] || COMPREPLY+=("$quoted")
+    done
+}
+
 _queuectl() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
     local group= command= arguments=0 i word value
@@ -243,20 +255,16 @@ _queuectl() {
             *'logs configure'|*'logs get'|*'logs delete'|\
             *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\
             *'logs dead'|*'logs retry'|*'logs purge-dead')
-                [ $arguments -gt 0 ] || value=log ;;
+                [ $arguments -gt 0 ] || value=logs ;;
         esac
     fi
 
     case $value in
         file)
             COMPREPLY=($(compgen -f -- "$current")) ;;
-        queues|topics|subs|snapshots)
-            COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
-                         "$value" "$current" "${settings[@]}")" \
-                         -- "$current")) ;;
-        log)
-            COMPREPLY=($(compgen -W "$(_queuectl_names "${COMP_WORDS[0]}" \
-                         logs '' "${settings[@]}")" -- "$current")) ;;
+        queues|topics|subs|snapshots|logs)
+            _queuectl_offer "$current" < <(_queuectl_names \
+                "${COMP_WORDS[0]}" "$value" "$current" "${settings[@]}") ;;
         any)
             ;;
         *)

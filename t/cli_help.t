@@ -131,18 +131,17 @@ is("$warnings->{status}|$warnings->{err}", '0|', 'man page: groff reads it');
 
 # the completion, as bash asks for it
 
+my $bin = temp_dir();
 my $s = NgxQueues::Server->new(locations => 'location / { queues_api; }'
                                . ' location /api/v1/ { queues_queen_api o/p; }'
                                . 'location /v1/projects/ { queues_pubsub_api o; }');
 my $p = NgxQueues::Pubsub->new($s, project => 'p');
 
 NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
-NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/;
+NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/, "b \$(touch $bin/run); *";
 $p->topic($_) for qw/news views/;
 $p->sub($_, 'news') for qw/mine yours/;
 $p->put('snapshots', 'before', { subscription => $p->name('subscriptions', 'mine') });
-
-my $bin = temp_dir();
 
 symlink $c->binary, "$bin/queuectl" or die $!;
 spurt("$bin/complete", <<'BASH');
@@ -199,6 +198,9 @@ is(complete(qw/receive o/), 'orders other', 'completion: queues');
 is(complete(qw/queues get -q p/), 'payments', 'after a switch');
 is(complete(qw/receive orders/, ''), '', 'one is enough');
 is(complete(qw/logs get c/), 'clicks clocks', 'logs');
+is(complete(qw/logs get b/), "b\\ \\\$\\(touch\\ $bin/run\\)\\;\\ \\*", 'a name of any text is quoted');
+is(complete('logs', 'get', 'b\ '), complete(qw/logs get b/), 'and goes on as it was');
+ok(!-e "$bin/run", 'nothing in it is run');
 is(complete(qw/queues redrive orders --destination o/), 'orders other',
    'queues of flags');
 is(complete(qw/topics get/, ''), 'news views', 'topics');
