@@ -73,7 +73,7 @@ _queuectl_flags() {
                                              --encryption --namespace --task \
                                              --replace ;;
         'logs list')                    echo --namespace --task --names ;;
-        'logs get')                     echo --partitions ;;
+        'logs get')                     echo --partitions --names ;;
         'logs delete')                  echo --yes ;;
         'logs push')                    echo --partition --id --trace --text \
                                              --file --lines --jsonl \
@@ -83,7 +83,7 @@ _queuectl_flags() {
                                              --from --ack --all --raw --text ;;
         'logs ack')                     echo --failed --retry --dlq --error ;;
         'logs extend')                  echo --lease ;;
-        'logs groups')                  ;;
+        'logs groups')                  echo --names --limit ;;
         'logs group')                   ;;
         'logs seek')                    echo --to --partition ;;
         'logs delete-group')            echo --yes ;;
@@ -143,15 +143,25 @@ _queuectl_value() {
     esac
 }
 
-# of a group, by the server, settings and key of the line so far
+# names of a kind that begin with a word, by the server, settings and key of the
+# line so far; partitions are those of a log, and groups are where it is named
 
 _queuectl_names() {
-    local prefix=()
+    local kind=$2 list=("$2" list --names)
 
-    [ "$2" != queues ] || prefix=(--prefix "$3")
+    case $kind in
+        queues)
+            list+=(--prefix "$3") ;;
+        groups)
+            list=(logs groups --names --limit 100)
+            [ -z "$4" ] || list+=("$4") ;;
+        partitions)
+            [ -n "$4" ] || return
+            list=(logs get "$4" --names --partitions 100) ;;
+    esac
 
-    "$1" "${@:4}" "$2" list --names --quiet --timeout 2 --connect-timeout 2 \
-        --retries 0 "${prefix[@]}" 2>/dev/null
+    "$1" "${@:5}" "${list[@]}" --quiet --timeout 2 --connect-timeout 2 \
+        --retries 0 2>/dev/null
 }
 
 # Offers the lines of stdin that begin with a word, quoted: names of logs are any
@@ -168,7 +178,7 @@ _queuectl_offer() {
 
 _queuectl() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-    local group= command= arguments=0 i word value
+    local group= command= arguments=0 i word value log=
     local -a settings=()
 
     COMPREPLY=()
@@ -189,6 +199,14 @@ _queuectl() {
         elif [ -n "$command" ]; then
             ((arguments++))
 
+            # the log of the line
+
+            case $command/$arguments in
+                'logs seek/2'|'logs push/1'|'logs pop/1'|'logs messages/1'|\
+                'logs dead/1'|'logs purge-dead/1')
+                    log=${word//\\/} ;;
+            esac
+
         else
             case $group$word in
                 queues|subscriptions|logs|topics|subs|snapshots|\
@@ -201,6 +219,11 @@ _queuectl() {
 
     value=
     [[ $before != -* ]] || value=$(_queuectl_value "$before")
+
+    case $command/$before in
+        'logs '*/--group|'logs '*/-g)   value=groups ;;
+        'logs '*/--partition)           value=partitions ;;
+    esac
 
     if [ -z "$value" ] && [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$(_queuectl_flags "$command")" -- "$current"))
@@ -252,6 +275,11 @@ _queuectl() {
                 [ $arguments -gt 0 ] || value=snapshots ;;
             *'subs '[a-z]*|*'snapshots create')
                 [ $arguments -gt 0 ] || value=subs ;;
+            *'logs group'|*'logs seek'|*'logs delete-group')
+                case $arguments$command in
+                    0*)                     value=groups ;;
+                    1*seek|1*delete-group)  value=logs ;;
+                esac ;;
             *'logs configure'|*'logs get'|*'logs delete'|\
             *'logs push'|*'logs pop'|*'logs groups'|*'logs messages'|\
             *'logs dead'|*'logs retry'|*'logs purge-dead')
@@ -262,9 +290,9 @@ _queuectl() {
     case $value in
         file)
             COMPREPLY=($(compgen -f -- "$current")) ;;
-        queues|topics|subs|snapshots|logs)
-            _queuectl_offer "$current" < <(_queuectl_names \
-                "${COMP_WORDS[0]}" "$value" "$current" "${settings[@]}") ;;
+        queues|topics|subs|snapshots|logs|groups|partitions)
+            _queuectl_offer "$current" < <(_queuectl_names "${COMP_WORDS[0]}" \
+                "$value" "$current" "$log" "${settings[@]}") ;;
         any)
             ;;
         *)

@@ -138,7 +138,9 @@ my $s = NgxQueues::Server->new(locations => 'location / { queues_api; }'
 my $p = NgxQueues::Pubsub->new($s, project => 'p');
 
 NgxQueues::Queue->new($s, name => $_) for qw/orders other payments/;
-NgxQueues::Queen->new($s)->configure($_) for qw/clicks clocks views/, "b \$(touch $bin/run); *";
+my $log = NgxQueues::Queen->new($s);
+
+$log->configure($_) for qw/clicks clocks views/, "b \$(touch $bin/run); *";
 $p->topic($_) for qw/news views/;
 $p->sub($_, 'news') for qw/mine yours/;
 $p->put('snapshots', 'before', { subscription => $p->name('subscriptions', 'mine') });
@@ -201,6 +203,24 @@ is(complete(qw/logs get c/), 'clicks clocks', 'logs');
 is(complete(qw/logs get b/), "b\\ \\\$\\(touch\\ $bin/run\\)\\;\\ \\*", 'a name of any text is quoted');
 is(complete('logs', 'get', 'b\ '), complete(qw/logs get b/), 'and goes on as it was');
 ok(!-e "$bin/run", 'nothing in it is run');
+$log->push('clicks', map { { partition => $_, payload => 1 } } qw/acct-1 acct-2 other/);
+$log->push('clocks', { partition => 'acct-3', payload => 1 });
+$log->pop('clicks', consumerGroup => $_) for 'bill', 'book \'s';
+$log->pop('clocks', consumerGroup => $_) for 'bill', 'build';
+
+for my $what ('group', 'seek', 'delete-group', 'pop clicks --all --group', 'dead clocks -g') {
+    my %of = ('pop clicks --all --group' => "bill book\\ \\'s", 'dead clocks -g' => 'bill build');
+
+    is(complete('logs', split(/ /, $what), 'b'), $of{$what} // "bill book\\ \\'s build",
+       "groups: $what");
+}
+
+is(complete('logs', $_, 'bill', 'cl'), 'clicks clocks', "$_: of a log") for qw/seek delete-group/;
+is(complete(qw/logs group bill/, ''), '', 'one is enough');
+is(complete('logs', split(/ /), '--partition', 'ac'), 'acct-1 acct-2', "partitions: $_")
+    for 'push clicks', 'pop clicks', 'messages clicks', 'seek bill clicks';
+is(complete(qw/logs push --partition/, ''), '', 'of no log: none');
+is(complete(qw/logs push nowhere --partition/, ''), '', 'of one that there is not');
 is(complete(qw/queues redrive orders --destination o/), 'orders other',
    'queues of flags');
 is(complete(qw/topics get/, ''), 'news views', 'topics');
@@ -214,6 +234,7 @@ is(complete(qw/send orders --file/, "$bin/comp"), "$bin/complete", 'files');
 
 $env{QUEUES_URL} = 'http://127.0.0.1:1';
 is(complete(qw/receive o/), '', 'no server: none, and no word of it');
+is(complete('logs', split(/ /), ''), '', "$_: likewise") for 'group', 'push clicks --partition';
 is(complete('--endpoint', $s->url, qw/receive o/), 'orders other',
    'the server of the line');
 

@@ -152,6 +152,12 @@ is(@{ $r->{lines} }, 104, 'a table');
 like($r->{out}, qr/^GROUP .*^g1 +work +2 +1 +2 +\d+s +Stable$/ms, 'a group');
 like(logs(qw/get work/)->{out}, qr/^PARTITION.*^p2.*\n\nGROUP .*^g1 +work /ms,
      'beside a queue');
+is(logs(qw/groups --names/)->{out}, join('', map { "$_\n" } sort map { "g$_" } 1 .. 103),
+   'each name once');
+is(@{ logs(qw/groups work --names --limit/, $_)->{lines} }, $_, "$_ of them") for 1, 102;
+is(@{ logs(qw/groups work --json --limit 101/)->{json} }, 101, 'of the others as well');
+is(logs(qw/get work --names/)->{out}, "p1\np2\n", 'names of partitions');
+is(logs(qw/get work --names --partitions 1/)->{out}, "p1\n", 'one of them');
 $r = logs(qw/group g1/);
 like($r->{out}, qr/^work +p2 +1 +0 +\d+s +- +20\S+Z$/m, 'by partition');
 is(logs(qw/group g1 --json/)->{json}[0]{work}{partitions}[1]{totalConsumed}, 1,

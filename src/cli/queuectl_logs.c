@@ -60,6 +60,8 @@ static const queuectl_flag_t  queuectl_logs_list_flags[] = {
 static const queuectl_flag_t  queuectl_logs_get_flags[] = {
     { "partitions", 0, QUEUECTL_NUMBER, "N",
       "partitions to show, to 1000: 20" },
+    { "names", 'n', QUEUECTL_SWITCH, NULL,
+      "the names of partitions alone, one a line" },
     { NULL, 0, 0, NULL, NULL }
 };
 

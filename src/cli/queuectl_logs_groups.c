@@ -7,26 +7,7 @@
 #include <string.h>
 
 
-#define QUEUECTL_LOGS_GROUPS_PAGE  100
-
-
-typedef struct {
-    const char         *queue;          /* NULL: of all */
-    int                 beside;         /* something else is shown as well */
-    int                 denied;
-    queuectl_buf_t      after;          /* the last one of a page, on a queue */
-    queuectl_buf_t      after_queue;
-    queuectl_table_t    table;
-} queuectl_logs_groups_t;
-
-
 static queuectl_exit_e queuectl_logs_groups(queuectl_t *q);
-static queuectl_exit_e queuectl_logs_groups_call(queuectl_t *q,
-    queuectl_logs_groups_t *g, long long *n);
-static queuectl_exit_e queuectl_logs_groups_page(queuectl_t *q,
-    queuectl_logs_groups_t *g, queuectl_span_t page, long long *n);
-static void queuectl_logs_groups_row(queuectl_t *q, queuectl_span_t group,
-    queuectl_table_t *table);
 static queuectl_exit_e queuectl_logs_group(queuectl_t *q);
 static void queuectl_logs_group_queue(queuectl_span_t name,
     queuectl_span_t partitions, queuectl_table_t *table);
@@ -35,6 +16,12 @@ static queuectl_exit_e queuectl_logs_seek_body(queuectl_t *q,
     queuectl_buf_t *body);
 static queuectl_exit_e queuectl_logs_delete_group(queuectl_t *q);
 
+
+static const queuectl_flag_t  queuectl_logs_groups_flags[] = {
+    { "names", 'n', QUEUECTL_SWITCH, NULL, "the names alone, one a line" },
+    { "limit", 0, QUEUECTL_NUMBER, "N", "lines to read at most: all" },
+    { NULL, 0, 0, NULL, NULL }
+};
 
 static const queuectl_flag_t  queuectl_logs_seek_flags[] = {
     { "to", 0, QUEUECTL_TEXT, "MOMENT", "beginning, end, or a time" },
@@ -54,7 +41,7 @@ const queuectl_command_t  queuectl_logs_groups_commands[] = {
       "A line is a group on a queue. LAG is in messages, LATE how long the "
       "oldest of them\nhas been there. Pops without a group are __QUEUE_MODE__."
       "\n",
-      NULL, queuectl_logs_groups },
+      queuectl_logs_groups_flags, queuectl_logs_groups },
 
     { "logs", "group", "GROUP", 1, 1, QUEUECTL_LOGS_API,
       "Show a group, by queue and partition",
@@ -83,153 +70,6 @@ queuectl_logs_groups(queuectl_t *q)
 {
     return queuectl_logs_groups_of(q, q->narguments ? q->arguments[0] : NULL,
                                    0);
-}
-
-
-queuectl_exit_e
-queuectl_logs_groups_of(queuectl_t *q, const char *queue, int beside)
-{
-    long long               n;
-    queuectl_exit_e         rc;
-    queuectl_logs_groups_t  g;
-
-    static const char *const  headings[] = {
-        "GROUP", "QUEUE", ">PARTITIONS", ">BEHIND", ">LAG", ">LATE", "STATE"
-    };
-
-    memset(&g, 0, sizeof(queuectl_logs_groups_t));
-    g.queue = queue;
-    g.beside = beside;
-    queuectl_table_init(&g.table, headings, 7);
-
-    do {
-        rc = queuectl_logs_groups_call(q, &g, &n);
-
-    } while (rc == QUEUECTL_OK && n == QUEUECTL_LOGS_GROUPS_PAGE);
-
-    if (g.table.ncells) {
-        fputs(beside ? "\n" : "", stdout);
-        queuectl_table_end(q, &g.table);
-
-    } else if (rc == QUEUECTL_OK && !q->json && !g.denied) {
-        queuectl_note(q, "no groups");
-    }
-
-    queuectl_buf_free(&g.after);
-    queuectl_buf_free(&g.after_queue);
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_groups_call(queuectl_t *q, queuectl_logs_groups_t *g,
-    long long *n)
-{
-    queuectl_buf_t      path;
-    queuectl_exit_e     rc;
-    queuectl_answer_t   a;
-    queuectl_request_t  r;
-
-    queuectl_logs_path(&path, "consumer-groups", NULL);
-    queuectl_buf_print(&path, "?limit=%d", QUEUECTL_LOGS_GROUPS_PAGE);
-    queuectl_path_query(&path, "queue", g->queue);
-    queuectl_path_query(&path, "after", g->after.data);
-    queuectl_path_query(&path, "afterQueue", g->after_queue.data);
-
-    memset(&r, 0, sizeof(queuectl_request_t));
-    r.method = "GET";
-    r.path = path.data;
-
-    *n = 0;
-    rc = queuectl_http_send(q, &r, &a);
-
-    if (rc == QUEUECTL_OK) {
-        rc = queuectl_logs_groups_page(q, g, a.json, n);
-
-    } else if (a.status == 403 && g->beside) {
-        queuectl_note(q, "the key may not read groups");
-        g->denied = 1;
-        rc = QUEUECTL_OK;
-
-    } else {
-        rc = queuectl_http_failed(q, &a);
-    }
-
-    queuectl_http_free(&a);
-    queuectl_buf_free(&path);
-
-    return rc;
-}
-
-
-static queuectl_exit_e
-queuectl_logs_groups_page(queuectl_t *q, queuectl_logs_groups_t *g,
-    queuectl_span_t page, long long *n)
-{
-    queuectl_buf_t   name, queue;
-    queuectl_span_t  group;
-
-    memset(&name, 0, sizeof(queuectl_buf_t));
-    memset(&queue, 0, sizeof(queuectl_buf_t));
-    group.data = NULL;
-
-    while (queuectl_json_next(page, &group)) {
-
-        /* other servers of this API list those of all queues */
-
-        if (g->queue == NULL || queuectl_logs_is(group, "queueName", g->queue))
-        {
-            queuectl_logs_groups_row(q, group, &g->table);
-        }
-
-        (*n)++;
-
-        queuectl_buf_clear(&name);
-        queuectl_buf_clear(&queue);
-        queuectl_buf_text(&name, "");
-        queuectl_buf_text(&queue, "");
-        queuectl_json_member_text(group, "name", &name);
-        queuectl_json_member_text(group, "queueName", &queue);
-    }
-
-    /* the same page again would have no end */
-
-    if (*n == QUEUECTL_LOGS_GROUPS_PAGE && g->after.data
-        && strcmp(name.data, g->after.data) == 0
-        && strcmp(queue.data, g->after_queue.data) == 0)
-    {
-        queuectl_error("the server names the same page twice");
-        queuectl_buf_free(&name);
-        queuectl_buf_free(&queue);
-        return QUEUECTL_FAILED;
-    }
-
-    queuectl_buf_free(&g->after);
-    queuectl_buf_free(&g->after_queue);
-    g->after = name;
-    g->after_queue = queue;
-
-    return QUEUECTL_OK;
-}
-
-
-static void
-queuectl_logs_groups_row(queuectl_t *q, queuectl_span_t group,
-    queuectl_table_t *table)
-{
-    if (q->json) {
-        queuectl_out_json(group);
-        return;
-    }
-
-    queuectl_logs_cell(table, group, "name");
-    queuectl_logs_cell(table, group, "queueName");
-    queuectl_logs_cell(table, group, "members");
-    queuectl_logs_cell(table, group, "partitionsWithLag");
-    queuectl_logs_cell(table, group, "totalLag");
-    queuectl_logs_seconds(table, group, "maxTimeLag");
-    queuectl_logs_cell(table, group, "state");
 }
 
 

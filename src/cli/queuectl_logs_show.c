@@ -13,8 +13,10 @@ static void queuectl_logs_show_totals(queuectl_table_t *t,
     queuectl_span_t totals);
 static void queuectl_logs_show_partitions(queuectl_t *q,
     queuectl_span_t queue);
+static void queuectl_logs_show_names(queuectl_span_t queue);
 static queuectl_exit_e queuectl_logs_row(queuectl_t *q, queuectl_span_t queue,
     void *data);
+static void queuectl_logs_name(queuectl_span_t item);
 static int queuectl_logs_chosen(queuectl_t *q, queuectl_span_t queue);
 
 
@@ -191,7 +193,10 @@ queuectl_logs_get(queuectl_t *q)
 
     rc = queuectl_call(q, "GET", &path, NULL, &a);
 
-    if (rc == QUEUECTL_OK) {
+    if (rc == QUEUECTL_OK && !q->json && queuectl_given(q, "names")) {
+        queuectl_logs_show_names(a.json);
+
+    } else if (rc == QUEUECTL_OK) {
         queuectl_logs_show(q, a.json);
 
         if (!q->json) {
@@ -202,6 +207,23 @@ queuectl_logs_get(queuectl_t *q)
     queuectl_http_free(&a);
 
     return rc;
+}
+
+
+static void
+queuectl_logs_show_names(queuectl_span_t queue)
+{
+    queuectl_span_t  partitions, item;
+
+    if (!queuectl_json_member(queue, "partitions", &partitions)) {
+        return;
+    }
+
+    item.data = NULL;
+
+    while (queuectl_json_next(partitions, &item)) {
+        queuectl_logs_name(item);
+    }
 }
 
 
@@ -263,7 +285,6 @@ queuectl_logs_row(queuectl_t *q, queuectl_span_t queue, void *data)
 {
     queuectl_table_t  *table = data;
 
-    queuectl_buf_t   name;
     queuectl_span_t  messages;
 
     if (!queuectl_logs_chosen(q, queue)) {
@@ -276,10 +297,7 @@ queuectl_logs_row(queuectl_t *q, queuectl_span_t queue, void *data)
     }
 
     if (queuectl_given(q, "names")) {
-        memset(&name, 0, sizeof(queuectl_buf_t));
-        queuectl_json_member_text(queue, "name", &name);
-        queuectl_out_safe(name.len ? name.data : "");
-        queuectl_buf_free(&name);
+        queuectl_logs_name(queue);
         return QUEUECTL_OK;
     }
 
@@ -297,4 +315,16 @@ queuectl_logs_row(queuectl_t *q, queuectl_span_t queue, void *data)
     queuectl_logs_cell(table, queue, "createdAt");
 
     return QUEUECTL_OK;
+}
+
+
+static void
+queuectl_logs_name(queuectl_span_t item)
+{
+    queuectl_buf_t  name;
+
+    memset(&name, 0, sizeof(queuectl_buf_t));
+    queuectl_json_member_text(item, "name", &name);
+    queuectl_out_safe(name.len ? name.data : "");
+    queuectl_buf_free(&name);
 }
