@@ -7,7 +7,8 @@ do
     local QUEUES = 1000         -- queues of a call
 
 
-    -- How many messages of a queue a group has not consumed.
+    -- How many messages of a queue a group has not consumed.  With those of before
+    -- the moment that it begins with, in lanes on which it has no cursor yet.
     function L.log_lag(t, g)
         L.log_numbers(t)
 
@@ -15,9 +16,9 @@ do
     end
 
 
-    -- The moment of the first message of a lane that a group has not consumed,
-    -- or nothing; cur is its cursor, or nothing.  b.bytes counts what is read:
-    -- where it is much, the last message is told.
+    -- The moment and the offset of the first message of a lane that a group has
+    -- not consumed and will get, or nothing; cur is its cursor, or nothing.
+    -- b.bytes counts what is read: where it is much, the last message is told.
     local function oldest_of(t, g, lane, cur, b)
         local at, first = lane.head, lane.head
 
@@ -33,14 +34,14 @@ do
         end
 
         if b.bytes >= L.BYTES then
-            return lane.last
+            return lane.last, first
         end
 
         local _, text = L.log_seek(t, lane, at, first)
 
         b.bytes = b.bytes + #(text or '')
 
-        return tonumber(L.log_head(text or '') or lane.last)
+        return tonumber(L.log_head(text or '') or lane.last), first
     end
 
 
@@ -84,19 +85,30 @@ do
 
     -- Appends the 11 elements of a group on a queue.
     local function tell_group(out, t, g, b)
-        local n, oldest = #out, nil
-        local lanes = call('ZCARD', g.ready)
-                      + call('ZCOUNT', t.p.noted, '(' .. L.text(g.seen), '+inf')
+        local n, lanes, lag, oldest = #out, 0, 0, nil
+        local cursors = call('HLEN', g.cursors)
+        local ready = call('ZCARD', g.ready)
+        local new = call('ZCOUNT', t.p.noted, '(' .. L.text(g.seen), '+inf')
 
         for _, one in ipairs(lanes_behind(t, g, LOOK)) do
-            local ms = oldest_of(t, g, one.lane, one.cur, b)
-            oldest = ms and min(ms, oldest or ms) or oldest
+            local ms, first = oldest_of(t, g, one.lane, one.cur, b)
+
+            if ms then
+                lanes, lag = lanes + 1, lag + one.lane.next - first
+                oldest = min(ms, oldest or ms)
+            end
+        end
+
+        -- a group that begins later gets nothing of what is there
+        if ready > LOOK
+           or (new > LOOK and not (cursors == 0 and g.from > t.c.now))
+        then
+            lanes = min(ready + new, call('HLEN', t.p.records))
+            lag = L.log_lag(t, g)
         end
 
         for i, value in ipairs({ g.name, t.p.name, t.p.q, g.mode, L.text(g.from),
-                                 g.ct, call('HLEN', g.cursors),
-                                 min(lanes, call('HLEN', t.p.records)),
-                                 L.text(L.log_lag(t, g)),
+                                 g.ct, cursors, lanes, L.text(lag),
                                  oldest and L.text(oldest) or '',
                                  L.text(g.consumed) }) do
             out[n + i] = value
@@ -203,9 +215,10 @@ do
     -- Keys: root.  Arguments: after (group and queue of the last row of before,
     -- separated by a line feed; or empty), limit (to 100), and a queue, or none.
     -- Reply: more (0, 1); then for each group queue Q mode from ct cursors lanes
-    -- lag oldest consumed: lanes that may have something for it, lag in messages,
-    -- oldest the moment of the first message that it has not consumed, as far as
-    -- is seen in 20 lanes (empty: none), consumed that of its last commit.
+    -- lag oldest consumed: lanes that have something for it, lag in messages,
+    -- oldest the moment of the first message that it has not consumed (empty:
+    -- none), consumed that of its last commit.  20 lanes are looked at: where
+    -- there are more, lanes may have something, and lag is as of log_lag().
     -- Cost: O(limit * log); of one queue O(its groups) besides.
     L.register('log_groups', { 'no-writes' }, function(root, args)
         local c, limit = L.log_call(root), tonumber(args[2])
@@ -328,7 +341,7 @@ do
             left = left - 1
 
             for _, one in ipairs(lanes_behind(t, g, PAGE)) do
-                one.oldest = oldest_of(t, g, one.lane, one.cur, b)
+                one.oldest, one.first = oldest_of(t, g, one.lane, one.cur, b)
                 one.t, one.g, left = t, g, left - 1
 
                 if one.oldest and one.oldest < c.now - seconds * 1000 then
@@ -346,12 +359,11 @@ do
         for i = 1, min(#list, limit, LANES) do
             local one, n = list[i], #out
             local lane, cur = one.lane, one.cur
-            local done = max(lane.head - 1, cur and cur.committed or 0)
 
             for k, value in ipairs({
                 one.g.name, one.t.p.name, one.t.p.q, lane.l, lane.name,
                 cur and cur.expiry > c.now and cur.lease or '',
-                L.text(lane.next - 1 - done), L.text(one.oldest),
+                L.text(lane.next - one.first), L.text(one.oldest),
                 L.text(cur and cur.consumed or 0), L.text(lane.head) }) do
                 out[n + k] = value
             end

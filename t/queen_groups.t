@@ -114,6 +114,19 @@ is(at('g/subscription', $_)->{status}, 400, 'refused')
 is($q->get('consumer-groups')->{json}[0]{subscriptionTimestamp}, $future,
    'is told');
 
+# lag: what it will get
+
+$q->push('lag', map { { partition => "p$_", payload => $_ } } 1 .. 12);
+$q->pop('lag', consumerGroup => 'later', subscriptionFrom => $future);
+$q->pop('lag', consumerGroup => 'all', partition => 'p1', autoAck => 'true');
+
+my %lag = map { $_->{name} => "$_->{totalLag} $_->{partitionsWithLag} $_->{state}" }
+    @{ $q->get('consumer-groups', queue => 'lag')->{json} };
+
+is($lag{later}, '0 0 Dead', 'of one that begins later: nothing');
+like($lag{all}, qr/^11 \d+ Stable$/, 'of another');
+$q->delete('resources/queues/lag');
+
 # moved: to the end, to a time, one partition; leases are over
 
 $q->push('s', map { { partition => "p$_", payload => $_ } } 1 .. 3);

@@ -154,6 +154,47 @@ subtest 'many of one queue' => sub {
 };
 
 
+subtest 'lag is what it will get' => sub {
+    my $later = now_ms() + 3_600_000;
+    my $lag = sub { my $r = row('g', 'l'); join ' ', @$r{qw(lanes lag oldest)} };
+
+    log_push('l', "l$_", "a$_", "b$_") for 1 .. 12;
+    log_pop('l', mode => 't', from => $later);
+    is($lag->(), '0 0 ', 'nothing, of one that begins later');
+    log_pop('l', group => 'all', lane => 'l1', auto => 1);
+    is(row('all', 'l')->{lag}, 22, 'another one lags');
+
+    # in one lane it is somewhere, in the others it begins later
+    f('log_seek', 'g', 'l', 'l2', 0);
+    f('log_subscription', 'g', $later);
+    is(row('g', 'l')->{lanes}, 12, 'where many lanes are new, they may have something');
+    is(row('g', 'l')->{lag}, 24, 'likewise');
+
+    # some of what is there is before its time
+    log_push('t', $_, "${_}1", "${_}2") for 'a', 'b';
+    my $from = now_ms();
+    log_elapse('t', 100_000);
+    log_push('t', 'a', 'a3');
+    log_push('t', 'c', 'c1', 'c2');
+    log_pop('t', group => 'since', lane => 'none', mode => 't', from => $from);
+    my $r = row('since', 't');
+    is("$r->{lanes} $r->{lag}", '2 3', 'from a moment that was');
+    log_pop('t', group => 'since', lane => 'a', auto => 1);
+    $r = row('since', 't');
+    is("$r->{lanes} $r->{lag}", '1 2', 'also once it has begun');
+
+    log_elapse('t', 100_000);
+    my @of = @{ f('log_lagging', 50, 100) };
+    my @rows;
+    push @rows, [ splice @of, 0, 10 ] while @of;
+    is(join(' ', map { "$_->[4]:$_->[6]" } grep { $_->[0] eq 'since' } @rows), 'c:2',
+       'of a lane');
+    is(scalar(grep { "@$_[0, 1]" eq 'g l' && $_->[4] ne 'l2' } @rows), 0, 'none of what begins later');
+    f('log_delete', $_) for qw(l t);
+    log_sound('the keys are in order');
+};
+
+
 subtest 'moved' => sub {
     log_push('s', $_, "${_}1", "${_}2") for 'a' .. 'c';
     my $early = now_ms();
