@@ -84,8 +84,8 @@ for my $name (@names) {
     }
 }
 
-for my $path ('a%00', 'a%0A', '%FF', '%C0%80', '%ED%A0%80', '%ZZ', 'a%2',
-              'one/partition/%0A', 'x' x 1025)
+for my $path ('a%00', '%FF', '%C0%80', '%ED%A0%80', '%ZZ', 'a%2',
+              'one/partition/%00', 'x' x 1025)
 {
     is($c->get("/api/v1/pop/queue/$path")->{status}, 400, substr $path, 0, 20);
 }

@@ -79,7 +79,7 @@ is(scalar $q->messages('four', batch => '9' x 30, partitions => '9' x 30,
    'huge numbers');
 
 for my $query ('batch=x', 'batch=1.5', 'partitions=x', 'timeout=-', 'batch=1x',
-               'leaseSeconds=soon', 'batch=%zz', 'x=%00', 'consumerGroup=%ff')
+               'leaseSeconds=soon', 'batch=%zz', 'x=%0', 'consumerGroup=%ff')
 {
     my $r = $q->client->get("/api/v1/pop/queue/four?$query");
 
@@ -218,7 +218,23 @@ is(data(@{ $q->client->get('/api/v1/pop/queue/plus+plus?consumerGroup=a+b')
 is($q->client->get('/api/v1/pop/queue/plus+plus?consumerGroup=a%20b')->{status},
    204, 'and in a query a blank');
 
-for my $path ('/api/v1/pop/queue/%00', '/api/v1/pop/queue/a%0ab',
+# control characters as well, but NUL, which nginx has in no path
+
+my $controls = join '', map { chr } 1 .. 31, 127;
+
+$q->push("c$controls", { partition => $controls, payload => 'controls' });
+$q->push("n\0", 'nul');
+
+my ($c) = $q->messages("c$controls", partition => $controls, consumerGroup => "\0$controls");
+
+is("$c->{data} " . ($c->{partition} eq $controls) . ($c->{consumerGroup} eq "\0$controls"),
+   'controls 11', 'control characters in paths and queries');
+my ($done) = $q->ack([$c]);
+
+ok($done->{success}, 'it is that group');
+is($q->pop("c$controls", consumerGroup => "\0$controls")->{status}, 204, 'all is consumed');
+
+for my $path ('/api/v1/pop/queue/%00',
               '/api/v1/pop/queue/%ff', '/api/v1/pop/queue/' . 'x' x 1025)
 {
     is($q->client->get($path)->{status}, 400, substr $path, 0, 30);

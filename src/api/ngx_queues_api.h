@@ -163,6 +163,9 @@ typedef struct {
     ngx_uint_t                    verbs;       /* a ':' in a path's end, unless
                                                   it is escaped, begins a verb,
                                                   which is part of no name */
+    ngx_uint_t                    controls;    /* control characters may be in
+                                                  names: nginx itself refuses
+                                                  %00 in a path */
 } ngx_queues_api_surface_t;
 
 

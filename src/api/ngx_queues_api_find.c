@@ -24,7 +24,8 @@ ngx_queues_api_find(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     api->error = NGX_QUEUES_API_NOT_FOUND;
 
-    rc = ngx_queues_base_path_split(&r->unparsed_uri, buf, &path);
+    rc = ngx_queues_base_path_split(&r->unparsed_uri, api->surface->controls,
+                                    buf, &path);
 
     if (rc == NGX_ERROR) {
         api->error = NGX_QUEUES_API_INVALID_ARGUMENT;

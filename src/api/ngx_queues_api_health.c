@@ -49,6 +49,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_health_surface = {
     0,
     ngx_null_string,
     1,
+    0,
     0
 };
 

@@ -59,6 +59,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_oidc_surface = {
     0,
     ngx_null_string,
     2,
+    0,
     0
 };
 

@@ -77,7 +77,8 @@ const ngx_queues_api_surface_t  ngx_queues_api_pubsub_surface = {
     0,
     ngx_string("UTF-8"),
     0,
-    1
+    1,
+    0
 };
 
 

@@ -72,7 +72,8 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
     1,
     ngx_null_string,
     0,
-    0
+    0,
+    1
 };
 
 
@@ -81,8 +82,9 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
 static ngx_int_t
 ngx_queues_api_queen_names(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 {
-    u_char     *p;
-    ngx_str_t  *names;
+    u_char      *p;
+    ngx_str_t   *names;
+    ngx_uint_t   i;
 
     names = api->op->note->names;
 
@@ -113,6 +115,15 @@ ngx_queues_api_queen_names(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 
     api->ref.data = p;
     api->ref.len = 1 + api->queue.len;
+
+    /* what a variable says may be in a log or a header, unescaped */
+
+    for (i = 0; i < names[2].len; i++) {
+        if (names[2].data[i] < 0x20) {
+            names[2] = api->queue;
+            break;
+        }
+    }
 
     return NGX_OK;
 }

@@ -22,7 +22,7 @@ ngx_queues_api_query_read(ngx_queues_api_t *api, const ngx_str_t *names,
         return NGX_ERROR;
     }
 
-    ngx_queues_base_query_open(&query, args, buf);
+    ngx_queues_base_query_open(&query, args, api->surface->controls, buf);
 
     while ((rc = ngx_queues_base_query_next(&query, &name, &value))
            == NGX_OK)

@@ -31,6 +31,7 @@ const ngx_queues_api_surface_t  ngx_queues_api_queues_surface = {
     0,
     ngx_null_string,
     0,
+    0,
     0
 };
 

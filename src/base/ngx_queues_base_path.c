@@ -9,12 +9,12 @@ static ngx_int_t ngx_queues_base_path_match_segment(
     ngx_queues_base_path_t *path, ngx_uint_t i, u_char *p, u_char *last,
     ngx_str_t *capture);
 static ngx_int_t ngx_queues_base_path_decode(u_char *p, u_char *last,
-    ngx_uint_t query, u_char **buf, ngx_str_t *text);
+    ngx_uint_t query, ngx_uint_t controls, u_char **buf, ngx_str_t *text);
 static u_char *ngx_queues_base_path_find(u_char *p, u_char *last, u_char c);
 
 
 ngx_int_t
-ngx_queues_base_path_split(ngx_str_t *raw, u_char *buf,
+ngx_queues_base_path_split(ngx_str_t *raw, ngx_uint_t controls, u_char *buf,
     ngx_queues_base_path_t *path)
 {
     u_char  *p, *end, *last;
@@ -39,7 +39,7 @@ ngx_queues_base_path_split(ngx_str_t *raw, u_char *buf,
             return NGX_DECLINED;
         }
 
-        if (ngx_queues_base_path_decode(p, end, 0, &buf,
+        if (ngx_queues_base_path_decode(p, end, 0, controls, &buf,
                                         &path->segments[path->nsegments])
             != NGX_OK)
         {
@@ -167,11 +167,12 @@ ngx_queues_base_path_match_segment(ngx_queues_base_path_t *path, ngx_uint_t i,
 
 void
 ngx_queues_base_query_open(ngx_queues_base_query_t *query, ngx_str_t *args,
-    u_char *buf)
+    ngx_uint_t controls, u_char *buf)
 {
     query->pos = args->data;
     query->last = args->data + args->len;
     query->buf = buf;
+    query->controls = controls;
 }
 
 
@@ -197,7 +198,10 @@ ngx_queues_base_query_next(ngx_queues_base_query_t *query, ngx_str_t *name,
 
     query->pos = end;
 
-    if (ngx_queues_base_path_decode(p, equal, 1, &query->buf, name) != NGX_OK) {
+    if (ngx_queues_base_path_decode(p, equal, 1, query->controls, &query->buf,
+                                    name)
+        != NGX_OK)
+    {
         goto failed;
     }
 
@@ -205,7 +209,8 @@ ngx_queues_base_query_next(ngx_queues_base_query_t *query, ngx_str_t *name,
         equal++;
     }
 
-    if (ngx_queues_base_path_decode(equal, end, 1, &query->buf, value)
+    if (ngx_queues_base_path_decode(equal, end, 1, query->controls, &query->buf,
+                                    value)
         != NGX_OK)
     {
         goto failed;
@@ -251,7 +256,7 @@ ngx_queues_base_name_check(ngx_str_t *name, size_t max)
 
 static ngx_int_t
 ngx_queues_base_path_decode(u_char *p, u_char *last, ngx_uint_t query,
-    u_char **buf, ngx_str_t *text)
+    ngx_uint_t controls, u_char **buf, ngx_str_t *text)
 {
     u_char     *dst;
     ngx_str_t   digits;
@@ -280,7 +285,7 @@ ngx_queues_base_path_decode(u_char *p, u_char *last, ngx_uint_t query,
             p += 2;
         }
 
-        if (*dst < 0x20 || *dst == 0x7f) {
+        if (!controls && (*dst < 0x20 || *dst == 0x7f)) {
             return NGX_ERROR;
         }
 

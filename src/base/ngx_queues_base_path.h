@@ -28,6 +28,7 @@ typedef struct {
     u_char                       *pos;
     u_char                       *last;
     u_char                       *buf;     /* where the next one is decoded */
+    ngx_uint_t                    controls;
 } ngx_queues_base_query_t;
 
 
@@ -39,12 +40,12 @@ typedef struct {
  * '#' is left alone) and decodes its segments into buf, which has at least
  * raw->len bytes and lives as long as the path.  '+' is an ordinary
  * character; segments may be empty ("//", a trailing slash), "." and ".." mean
- * nothing.  NGX_ERROR for a bad escape, decoded text that is not UTF-8 or has
- * a control character; NGX_DECLINED if it is no path of ours: it does not
+ * nothing.  NGX_ERROR for a bad escape, decoded text that is not UTF-8 or,
+ * unless controls are allowed, has a control character; NGX_DECLINED if it is no path of ours: it does not
  * start with a slash or has more than NGX_QUEUES_BASE_PATH_SEGMENTS segments.
  */
-ngx_int_t ngx_queues_base_path_split(ngx_str_t *raw, u_char *buf,
-    ngx_queues_base_path_t *path);
+ngx_int_t ngx_queues_base_path_split(ngx_str_t *raw, ngx_uint_t controls,
+    u_char *buf, ngx_queues_base_path_t *path);
 
 /*
  * Matches a path against a template, "/v1/projects/{project}/topics/{topic}".
@@ -65,7 +66,7 @@ ngx_int_t ngx_queues_base_path_match(ngx_queues_base_path_t *path,
  * and must live as long as the names and values.
  */
 void ngx_queues_base_query_open(ngx_queues_base_query_t *query,
-    ngx_str_t *args, u_char *buf);
+    ngx_str_t *args, ngx_uint_t controls, u_char *buf);
 
 /*
  * NGX_OK with the next parameter, decoded ('+' is a blank); one without '='

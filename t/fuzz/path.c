@@ -154,7 +154,7 @@ fuzz_escaped(ngx_queues_base_path_t *path, size_t size)
     raw.len = p - raw.data;
     buf = fuzz_alloc(raw.len);
 
-    fuzz_assert(ngx_queues_base_path_split(&raw, buf, &again) == NGX_OK);
+    fuzz_assert(ngx_queues_base_path_split(&raw, 0, buf, &again) == NGX_OK);
     fuzz_assert(again.nsegments == path->nsegments);
 
     for (i = 0; i < path->nsegments; i++) {
@@ -304,7 +304,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     template = fuzz_take(&rest, '\n');
     buf = fuzz_alloc(raw.len);
 
-    rc = ngx_queues_base_path_split(&raw, buf, &path);
+    rc = ngx_queues_base_path_split(&raw, 0, buf, &path);
 
     fuzz_assert(rc == fuzz_split(&raw, &expected));
 

@@ -83,7 +83,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free_from = buf;
     rc = NGX_OK;
 
-    ngx_queues_base_query_open(&query, &args, buf);
+    ngx_queues_base_query_open(&query, &args, 0, buf);
 
     while (rest.len && rc == NGX_OK) {
         piece = fuzz_take(&rest, '&');

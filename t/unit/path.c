@@ -218,7 +218,7 @@ unit_path_table(void)
         buf = malloc(raw.len + 1);
         p = shown;
 
-        rc = ngx_queues_base_path_split(&raw, buf, &path);
+        rc = ngx_queues_base_path_split(&raw, 0, buf, &path);
 
         for (k = 0; rc == NGX_OK && k < path.nsegments; k++) {
             p = unit_append(p, "[", &path.segments[k], "]");
@@ -232,6 +232,30 @@ unit_path_table(void)
         free(raw.data);
         free(buf);
     }
+}
+
+
+/* where they are allowed */
+
+static void
+unit_controls(void)
+{
+    u_char                   buf[16];
+    ngx_str_t                raw, name, value, text;
+    ngx_queues_base_path_t   path;
+    ngx_queues_base_query_t  query;
+
+    ngx_str_set(&raw, "/a%00%7F%0a");
+    ngx_str_set(&text, "a\0\x7f\n");
+
+    unit_ok(ngx_queues_base_path_split(&raw, 1, buf, &path) == NGX_OK
+            && unit_same(&path.segments[0], &text), "path", &raw);
+
+    ngx_str_set(&raw, "x=a%00%7F%0a");
+    ngx_queues_base_query_open(&query, &raw, 1, buf);
+
+    unit_ok(ngx_queues_base_query_next(&query, &name, &value) == NGX_OK
+            && unit_same(&value, &text), "query", &raw);
 }
 
 
@@ -250,7 +274,7 @@ unit_match_table(void)
         ngx_memzero(captures, sizeof(captures));
         p = shown;
 
-        rc = ngx_queues_base_path_split(&raw, buf, &path);
+        rc = ngx_queues_base_path_split(&raw, 0, buf, &path);
 
         if (rc == NGX_OK) {
             rc = ngx_queues_base_path_match(&path, &template, captures);
@@ -286,7 +310,7 @@ unit_query_table(void)
         buf = malloc(raw.len + 1);
         p = shown;
 
-        ngx_queues_base_query_open(&query, &raw, buf);
+        ngx_queues_base_query_open(&query, &raw, 0, buf);
 
         while ((rc = ngx_queues_base_query_next(&query, &name, &value))
                == NGX_OK)
@@ -317,6 +341,7 @@ main(void)
     u_char      c;
 
     unit_path_table();
+    unit_controls();
     unit_match_table();
     unit_query_table();
 
