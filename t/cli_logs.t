@@ -258,6 +258,28 @@ is(join(' ', sort { $a <=> $b } map { $_->{data} }
    join(' ', 1 .. 250), 'all are there again');
 is(logs(qw/retry lots --all/)->{err}, "queuectl: 0 messages pushed again\n", 'none');
 
+# some are gone by the time that it comes to them
+
+my $slow = NgxQueues::Server->new(
+    node_of => $s, http => 'limit_req_zone "x" zone=slow:32k rate=40r/s;',
+    locations => 'location /api/v1/ { queues_queen_api o/p; }'
+                 . 'location ~ /retry$ { limit_req zone=slow burst=999; queues_queen_api o/p; }');
+
+bury('race', map +{ payload => $_ }, 1 .. 120);
+
+my @page = map { "messages/$_->{partitionId}/$_->{transactionId}" }
+    @{ $q->get('dlq', queue => 'race', limit => 100)->{json}{messages} };
+my $run = $c->start({ env => { QUEUES_URL => $slow->url } }, qw/logs retry race --all/);
+
+ok(wait_for { dead('race') < 120 }, 'it has begun');
+my $deleted = grep { $q->delete($_)->{status} == 200 } @page[50 .. 99];
+$r = $c->end($run);
+is("$r->{status} $r->{err}", '0 queuectl: ' . (120 - $deleted) . " messages pushed again\n",
+   "of those that were there, $deleted were not any more");
+cmp_ok($deleted, '>', 20, 'which are more than the rest of the list');
+is(dead('race'), 0, 'no other one was passed over');
+$slow->finish;
+
 bury('bad', 1 .. 4);
 ($r) = logs(qw/dead bad/)->{out} =~ /^Letter +(\S+)$/m;
 is($c->run(qw/logs purge-dead bad/)->{status}, 2, 'nobody to ask');

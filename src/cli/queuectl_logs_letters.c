@@ -18,7 +18,8 @@ static queuectl_exit_e queuectl_logs_retry(queuectl_t *q);
 static queuectl_exit_e queuectl_logs_retry_all(queuectl_t *q,
     queuectl_progress_t *progress);
 static queuectl_exit_e queuectl_logs_retry_page(queuectl_t *q,
-    queuectl_span_t page, queuectl_progress_t *progress, long long *gone);
+    queuectl_span_t page, queuectl_progress_t *progress,
+    queuectl_buf_t *first, int *moved);
 static queuectl_exit_e queuectl_logs_purge_dead(queuectl_t *q);
 static queuectl_exit_e queuectl_logs_letters(queuectl_t *q,
     const char *method, const char *rest);
@@ -144,44 +145,56 @@ queuectl_logs_retry(queuectl_t *q)
 }
 
 
-/* what fails meanwhile may come as fast as it goes: it is not waited for */
+/*
+ * Always from the first one: those that were pushed again are in the list no
+ * more, nor those that somebody else took out of it.  What fails meanwhile may
+ * come as fast as it goes: it is not waited for.
+ */
 
 static queuectl_exit_e
 queuectl_logs_retry_all(queuectl_t *q, queuectl_progress_t *progress)
 {
-    long long          before, gone;
+    int                moved;
+    queuectl_buf_t     first;
     queuectl_exit_e    rc;
     queuectl_answer_t  a;
 
-    gone = 0;
+    memset(&first, 0, sizeof(queuectl_buf_t));
 
     do {
-        before = progress->count + gone;
-        rc = queuectl_logs_messages_page(q, "dlq", QUEUECTL_LOGS_DEAD_PAGE,
-                                         gone, &a);
+        moved = 0;
+        rc = queuectl_logs_messages_page(q, "dlq", QUEUECTL_LOGS_DEAD_PAGE, 0,
+                                         &a);
 
         if (rc == QUEUECTL_OK && progress->total == 0) {
             queuectl_json_member_number(a.json, "total", &progress->total);
         }
 
         if (rc == QUEUECTL_OK) {
-            rc = queuectl_logs_retry_page(q, a.json, progress, &gone);
+            rc = queuectl_logs_retry_page(q, a.json, progress, &first, &moved);
         }
 
         queuectl_http_free(&a);
 
-    } while (rc == QUEUECTL_OK && progress->count + gone > before
-             && progress->count + gone < progress->total
+    } while (rc == QUEUECTL_OK && moved && progress->count < progress->total
              && !queuectl_interrupts());
+
+    queuectl_buf_free(&first);
 
     return rc;
 }
 
 
+/*
+ * moved: one was pushed again, or the first one is not that of the page before,
+ * which is to say that those that were gone are not listed for ever.
+ */
+
 static queuectl_exit_e
 queuectl_logs_retry_page(queuectl_t *q, queuectl_span_t page,
-    queuectl_progress_t *progress, long long *gone)
+    queuectl_progress_t *progress, queuectl_buf_t *first, int *moved)
 {
+    int                 n;
     queuectl_buf_t      path;
     queuectl_exit_e     rc;
     queuectl_span_t     messages, message;
@@ -196,9 +209,10 @@ queuectl_logs_retry_page(queuectl_t *q, queuectl_span_t page,
     rc = QUEUECTL_OK;
     message.data = NULL;
 
-    while (rc == QUEUECTL_OK
-           && progress->count + *gone < progress->total
-           && !queuectl_interrupts() && queuectl_json_next(messages, &message))
+    for (n = 0;
+         rc == QUEUECTL_OK && progress->count < progress->total
+         && !queuectl_interrupts() && queuectl_json_next(messages, &message);
+         n++)
     {
         if (!queuectl_logs_letter_path(message, "/retry", &path)) {
             queuectl_error("the answer has a message without its ids");
@@ -211,9 +225,20 @@ queuectl_logs_retry_page(queuectl_t *q, queuectl_span_t page,
         r.patient = 1;
 
         rc = queuectl_http_send(q, &r, &a);
-        queuectl_buf_free(&path);
+
+        if (n == 0) {
+            *moved = (first->data == NULL
+                      || strcmp(first->data, path.data) != 0);
+            queuectl_buf_free(first);
+            *first = path;
+
+        } else {
+            queuectl_buf_free(&path);
+        }
 
         if (rc == QUEUECTL_OK) {
+            *moved = 1;
+
             if (q->json) {
                 queuectl_out_json(a.json);
             }
@@ -225,7 +250,6 @@ queuectl_logs_retry_page(queuectl_t *q, queuectl_span_t page,
 
             /* somebody else has, or its queue is gone */
 
-            (*gone)++;
             rc = QUEUECTL_OK;
 
         } else {
