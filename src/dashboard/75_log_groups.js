@@ -107,19 +107,22 @@ function seekGroup(page, group) {
                             ["time", "at a time, with the first one since"]],
   })
   const time = field("timestamp", "Time", { type: "datetime-local", step: "1", hint: "As the clock of this browser." })
+  const partition = field("partition", "Partition", { hint: "That one alone. Empty: all of this log." })
   const turn = () => { time.node.hidden = to.input.value !== "time" }
   to.input.addEventListener("change", turn)
   turn()
 
   confirmIn({
     title: `Seek ${shownGroup(group)}?`, action: "Seek group", kind: "first",
-    inside: [h("p", {}, "Its place in every partition of this log changes. What it skips is not delivered to it, what it goes back over comes again. "
-                        + "Its leases are over: who works on something cannot acknowledge it any more."), to.node, time.node],
+    inside: [h("p", {}, "Its place in this log changes. What it skips is not delivered to it, what it goes back over comes again. "
+                        + "Its leases are over: who works on something cannot acknowledge it any more."), partition.node, to.node, time.node],
     async submit() {
       const body = to.input.value === "end" ? { toEnd: true }
         : { timestamp: to.input.value === "start" ? "1970-01-01T00:00:00Z" : chosenTime(time) }
-      const { partitionsUpdated: n } = await queen("POST", `${groupAt(group)}/queues/${inPath(page.name)}/seek`, "queen.use.seek", { body })
-      say(`${shownGroup(group)} goes on elsewhere in ${plural(n, "partition")}.`)
+      const one = partition.input.value
+      const at = `${groupAt(group)}/queues/${inPath(page.name)}${one && `/partitions/${inPath(one)}`}/seek`
+      const { partitionsUpdated: n } = await queen("POST", at, "queen.use.seek", { body })
+      say(`${shownGroup(group)} goes on elsewhere in ${one ? `the partition ${visibleString(one)}` : plural(n, "partition")}.`)
       page.again()
     },
   })

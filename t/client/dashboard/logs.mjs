@@ -113,6 +113,21 @@ export async function logs(t) {
   })
   await lag("16")
   t.ok(true, "to a time")
+  await seek("end")
+  await lag("0")
+  const inOne = (name) => dialog(page).getByLabel("Partition").fill(name)
+  await seek("start", () => inOne("p-1"))
+  await t.said(page, /billing goes on elsewhere in the partition p-1/)
+  await lag("7")
+  await seek("end", () => inOne("nowhere"))
+  await dialog(page).getByText("Partition not found").waitFor()
+  await inOne("p-1")
+  await t.shot(page, "seek-partition")
+  await inDialog(page, "Seek group").click()
+  await lag("0")
+  await seek("start")
+  await lag("16")
+  t.ok(true, "one partition alone")
 
   // options: all but the changed ones stay, also those that the form has not
 
