@@ -68,6 +68,9 @@ async function subFields(sub) {
   const kept = spanField("messageRetentionDuration", "Retention", {
     value: sub?.messageRetentionDuration ?? "604800s", hint: "600 to 2,678,400: so long a message is kept.",
   })
+  const unused = spanField("expirationPolicy.ttl", "Expires after", {
+    value: sub ? sub.expirationPolicy?.ttl : "2678400s", hint: "A day, 86,400, at least: unused for so long it is deleted. Empty: it stays.",
+  })
   const acked = field("retainAckedMessages", "Keep what was acknowledged", {
     type: "checkbox", wide: true, value: sub?.retainAckedMessages === true, hint: "So that seeks bring it back, as long as the retention.",
   })
@@ -80,7 +83,7 @@ async function subFields(sub) {
 
   return {
     name: identity && identity.name,
-    nodes: [h("div", { class: "fields" }, identity && identity.name.node, url.node, deadline.node, kept.node, retry.nodes,
+    nodes: [h("div", { class: "fields" }, identity && identity.name.node, url.node, deadline.node, kept.node, unused.node, retry.nodes,
               identity && identity.nodes, acked.node, once.node),
             dead.node, labels.node],
     values: () => ({
@@ -88,6 +91,7 @@ async function subFields(sub) {
       pushConfig: url.text ? { pushEndpoint: url.text } : {},
       ackDeadlineSeconds: deadline.number,
       messageRetentionDuration: kept.span(),
+      expirationPolicy: unused.span() ? { ttl: unused.span() } : {},
       retainAckedMessages: acked.input.checked || undefined,
       enableExactlyOnceDelivery: once.input.checked || undefined,
       retryPolicy: retry.value(), deadLetterPolicy: dead.value(), labels: labels.pairs(),

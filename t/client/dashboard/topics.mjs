@@ -102,12 +102,22 @@ async function changed(t, page) {
   await dialog(page).getByLabel("Dead-letter topic").fill("dead")
   await dialog(page).getByLabel("Shortest backoff").fill("0.5")
   await dialog(page).getByLabel("Keep what was acknowledged").check()
+  await dialog(page).getByLabel("Expires after").fill("86399")
+  await inDialog(page, "Save").click()
+  await page.waitForFunction(() => document.activeElement.getAttribute("aria-invalid") === "true")
+  await dialog(page).getByLabel("Expires after").fill("864000")
+  await t.shot(page, "subscription-form")
   await inDialog(page, "Save").click()
   await within(page, "Settings").getByRole("link", { name: "dead" }).waitFor()
   const sub = await t.pubsub("GET", "/subscriptions/billing")
-  t.is([sub.ackDeadlineSeconds, sub.deadLetterPolicy, sub.retryPolicy, sub.retainAckedMessages, sub.filter],
-    [600, { deadLetterTopic: "projects/topics/topics/dead", maxDeliveryAttempts: 5 }, { minimumBackoff: "0.500s", maximumBackoff: "600s" }, true, "NOT attributes:no"],
+  t.is([sub.expirationPolicy, sub.ackDeadlineSeconds, sub.deadLetterPolicy, sub.retryPolicy, sub.retainAckedMessages, sub.filter],
+    [{ ttl: "864000s" }, 600, { deadLetterTopic: "projects/topics/topics/dead", maxDeliveryAttempts: 5 }, { minimumBackoff: "0.500s", maximumBackoff: "600s" }, true, "NOT attributes:no"],
     "changed, and nothing else of it")
+  await page.getByRole("button", { name: "Edit settings" }).click()
+  await dialog(page).getByLabel("Expires after").fill("")
+  await inDialog(page, "Save").click()
+  await within(page, "Settings").getByText("stays", { exact: true }).waitFor()
+  t.is((await t.pubsub("GET", "/subscriptions/billing")).expirationPolicy, {}, "and it never expires")
   await page.getByRole("button", { name: "Pull and give back" }).click()
   await dialog(page).getByText("This look is a delivery attempt").waitFor()
   t.is(await page.evaluate(() => document.activeElement.textContent), "Cancel", "a pull that may make dead letters is asked for before")
