@@ -201,9 +201,9 @@ do
 
 
     -- Calls fn for a queue and the record of each of its groups, in order, after
-    -- one; count of them, at most.
+    -- one (or nothing); count of them, at most.
     local function each_of(t, after, count, fn)
-        local list = groups_after(t, match(after, '^(.*)\n'), count)
+        local list = groups_after(t, after, count)
 
         for i = 1, min(#list, count) do
             fn(t, L.log_group_named(t, list[i]))
@@ -247,8 +247,10 @@ do
 
         local t = L.log_by_name(c, args[3])
 
+        -- names may have line feeds themselves
         if t then
-            each_of(t, args[1], limit + 1, tell)
+            each_of(t, args[1] ~= '' and sub(args[1], 1, -#args[3] - 2) or nil,
+                    limit + 1, tell)
         end
 
         return out

@@ -205,6 +205,16 @@ is(pop_all('x', $name), '1', 'and consumes anew');
 is($q->delete("consumer-groups/$path")->{json}{deletedPartitions}, 1,
    'and is forgotten');
 
+# names with line feeds, which part the names of a page's end
+
+for my $queue ("l\n", "l\nl") {
+    $q->push($queue, 1);
+    $q->pop($queue, consumerGroup => $_) for "l\n", "l\nm";
+    is(join('|', map { $_->{name} } map { @{ $q->get('consumer-groups',
+           queue => $queue, limit => 1, after => $_)->{json} } } 'l', "l\n", "l\nm"),
+       "l\n|l\nm", 'pages of names with line feeds');
+}
+
 # there is an end to how many a queue may have
 
 my $full = 0;

@@ -132,7 +132,7 @@ ngx_queues_api_queen_groups_after(ngx_queues_api_t *api, ngx_str_t *values,
     ngx_str_t *after)
 {
     u_char     *p;
-    ngx_str_t   group, queue;
+    ngx_str_t   group, queue, *of;
 
     ngx_str_set(after, "");
 
@@ -140,14 +140,19 @@ ngx_queues_api_queen_groups_after(ngx_queues_api_t *api, ngx_str_t *values,
         return NGX_OK;
     }
 
+    /* rows of one queue are all after one of that queue */
+
+    of = &values[NGX_QUEUES_API_QUEEN_GROUPS_QUEUE];
+
+    if (of->data == NULL) {
+        of = &values[NGX_QUEUES_API_QUEEN_GROUPS_AFTER_QUEUE];
+    }
+
     if (ngx_queues_api_queen_word(api, "after",
                               &values[NGX_QUEUES_API_QUEEN_GROUPS_AFTER],
                               &group)
         != NGX_OK
-        || ngx_queues_api_queen_word(api, "afterQueue",
-                              &values[NGX_QUEUES_API_QUEEN_GROUPS_AFTER_QUEUE],
-                              &queue)
-           != NGX_OK)
+        || ngx_queues_api_queen_word(api, "afterQueue", of, &queue) != NGX_OK)
     {
         return NGX_ERROR;
     }
