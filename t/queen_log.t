@@ -14,8 +14,10 @@ use NgxQueues::Wait;
 my $s = NgxQueues::Queen::server(
     auth => 1,
     http => 'log_format queues "$queues_operation|$queues_queue|'
-        . '$queues_messages|$queues_error|$queues_principal|$status";',
+        . '$queues_messages|$queues_error|$queues_principal|$status";'
+        . 'log_format raw escape=none "$queues_queue";',
     server => 'access_log %%DIR%%/calls.log queues;'
+        . 'access_log %%DIR%%/raw.log raw;'
 );
 my $q = NgxQueues::Queen->new($s);
 
@@ -34,6 +36,7 @@ $q->extend($m[0]{leaseId});
 $q->post('push', '{');
 $s->client(key => 'x')->get('/api/v1/pop/queue/a');
 $q->client->get('/api/v1/none');
+$q->client->get('/api/v1/pop/queue/a%0D%0A%22%5C%01');
 
 my @lines = (
     'QueenHealth|acme/shop||||200',
@@ -48,11 +51,19 @@ my @lines = (
     'QueenPush|acme/shop||invalid_json|test|400',
     'QueenPop|acme/shop/a||unauthenticated||401',
     '|||not_found||404',
+    'QueenPop|acme/shop/a\x5Cr\x5Cn\x5C\x22\x5C\x5C\x5Cu0001|0||test|204',
 );
 my $log = $s->dir . '/calls.log';
 
 wait_for { (() = slurp($log) =~ /\n/g) >= @lines };
 is(slurp($log) =~ s/-(?=\|)//gr, join("\n", @lines, ''), 'the calls');
+
+# control characters of a name make no line of a log that escapes nothing
+
+my $raw = $s->dir . '/raw.log';
+
+wait_for { (() = slurp($raw) =~ /\n/g) >= @lines };
+is((split /\n/, slurp($raw))[-1], 'acme/shop/a\r\n\"\\\\\u0001', 'a name, as in JSON');
 
 $s->finish;
 
