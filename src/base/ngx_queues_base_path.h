@@ -41,8 +41,9 @@ typedef struct {
  * raw->len bytes and lives as long as the path.  '+' is an ordinary
  * character; segments may be empty ("//", a trailing slash), "." and ".." mean
  * nothing.  NGX_ERROR for a bad escape, decoded text that is not UTF-8 or,
- * unless controls are allowed, has a control character; NGX_DECLINED if it is no path of ours: it does not
- * start with a slash or has more than NGX_QUEUES_BASE_PATH_SEGMENTS segments.
+ * unless controls are allowed, has a control character; NGX_DECLINED if it is
+ * no path of ours: it does not start with a slash or has more than
+ * NGX_QUEUES_BASE_PATH_SEGMENTS segments.
  */
 ngx_int_t ngx_queues_base_path_split(ngx_str_t *raw, ngx_uint_t controls,
     u_char *buf, ngx_queues_base_path_t *path);
