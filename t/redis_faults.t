@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use IO::Socket::UNIX;
 use List::Util 'min';
 use Test::More;
 use Time::HiRes 'time';
@@ -54,6 +55,30 @@ unavailable($c->post($queues, { name => 'a' }), 'no Redis: create');
 unavailable($c->post("$queues/a/messages/receive", { waitSeconds => 1 }),
             'no Redis: a receive that would wait');
 is($c->get('/v1')->{status}, 404, 'what needs no Redis goes on');
+
+# the pause between two attempts gets no longer than half a second: two links try, and
+# are cut off by somebody who counts them
+
+unlink $redis->socket;
+
+my $nobody = IO::Socket::UNIX->new(Local => $redis->socket, Listen => 64,
+                                   Blocking => 0) or die $!;
+
+sub attempts {
+    my ($n) = @_;
+
+    return wait_for {
+        while (my $attempt = $nobody->accept) {
+            $n--;
+        }
+
+        $n <= 0
+    } 10;
+}
+
+ok(attempts(12), 'attempts that get seldom at first');
+ok(attempts(12), 'and do not get any more seldom');
+close $nobody;
 
 $redis->start;
 returns(time, 'start');
