@@ -9,6 +9,7 @@ use warnings;
 use Test::More;
 use Time::HiRes qw/time sleep/;
 
+use NgxQueues::Calls;
 use NgxQueues::Push;
 use NgxQueues::Wait;
 
@@ -49,13 +50,44 @@ ok(owned('4 4'), 'each has a half') or diag(owners());
 
 # a node that dies is noticed at the end of its lease, which is never longer
 
-my ($seconds, $us) = @{ $redis->call('TIME') };
-my %ends = @{ $redis->call('ZRANGE', "$root:pw", 0, -1, 'WITHSCORES') };
+sub now_ms {
+    my ($seconds, $us) = @{ $redis->call('TIME') };
 
-is((grep { $_ > 1000 * $seconds + $us / 1000 + 6000 } values %ends), 0,
-   'leases end after 6 s');
+    return 1000 * $seconds + $us / 1000;
+}
+
+sub ends { @{ $redis->call('ZRANGE', $_[0], 0, -1, 'WITHSCORES') } }
+
+my $now = now_ms();
+my %ends = ends("$root:pw");
+
+is((grep { $_ > $now + 6000 } values %ends), 0, 'leases end after 6 s');
 is(scalar keys %ends, 2, 'of both nodes');
+
+# The other one, which is told when that is, looks then, and not when its own turn comes,
+# two seconds after the last one. It is woken shortly before, so that these are two
+# moments.
+
+my $calls = NgxQueues::Calls->new($p->server->redis);
+my ($dead, @joins);
+
 $node->kill;
+%ends = ends("$members:m");
+wait_for {
+    my %now = ends("$members:m");
+    my @same = grep { $ends{$_} == ($now{$_} // 0) } keys %ends;
+
+    $dead = $ends{ $same[0] };
+    @same == 1;
+};
+wait_for { now_ms() > $dead - 600 };
+$redis->call('SPUBLISH', "$members:w", 'm');
+wait_for {
+    @joins = map { 1000 * $_->{at} } $calls->seen('push_join');
+    $joins[-1] >= $dead;
+};
+cmp_ok($joins[-1] - $joins[-2], '<', 1900, 'a dead node: at once')
+    or diag("$dead: @joins");
 ok(owned('8'), 'a dead node') or diag(owners());
 $node->start;
 ok(owned('4 4'), 'it comes again') or diag(owners());
