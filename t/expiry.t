@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use List::Util 'min';
 use Test::More;
 use Time::HiRes 'time';
 
@@ -110,9 +111,12 @@ is($c->get($q->path)->{json}{counts}{oldestMessageAgeSeconds}, 1,
 is($c->post($q->path('/purge'))->{status}, 202, 'purge');
 
 # more than one call removes: 2,500 messages, some large; asked for counts at
-# once, and another time by receives
+# once, and other times by receives, each of which is soon done where a busy machine
+# is least in the way
 
-for my $how ('count', 'receive') {
+my @took;
+
+for my $how ('count', ('receive') x 4) {
     $q->retention(1209600);
     $q->send(map { 'x' x ($_ == 5 ? 100_000 : 10) } 1 .. 10) for 1 .. 250;
     $q->send(map { { body => 'z', delaySeconds => 900 } } 1 .. 10) for 1 .. 10;
@@ -131,7 +135,7 @@ for my $how ('count', 'receive') {
         my ($m) = $q->receive(waitSeconds => 20);
 
         is($m->{body}, 'fresh', 'many: the fresh one behind them');
-        cmp_ok(time - $begin, '<', 15, 'without a wait');
+        push @took, time - $begin;
         is($q->ack($m), 'ok', 'ack');
         is($q->counts, '0 0 0', 'and nothing counts');
     }
@@ -139,6 +143,8 @@ for my $how ('count', 'receive') {
     is(left($q), '0 0 0 0 0 0 0 0', 'all are removed');
     is($q->ack($m[0]), 'stale', 'those in flight as well');
 }
+
+cmp_ok(min(@took), '<', scaled(0.9), 'without a wait') or diag("@took");
 
 # a wait over expired messages goes on, and a longer retention ends it
 

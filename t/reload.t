@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use List::Util 'min';
 use Test::More;
 use Time::HiRes 'time';
 
@@ -30,6 +31,8 @@ sub park_all {
     return @h;
 }
 
+my @ends;
+
 sub end_early {
     my ($name, @h) = @_;
 
@@ -40,7 +43,8 @@ sub end_early {
 
     is((grep { $_->{status} == 200 && $_->{body} eq '{"messages":[]}' } @r),
        scalar @h, "$name: all receives end, empty");
-    cmp_ok(time - $begin, '<', 15, "$name: long before they had to");
+    push @ends, time - $begin;
+    cmp_ok($ends[-1], '<', 15, "$name: long before they had to");
     is((grep { ($_->{headers}{connection} // '') ne 'close' } @r), 0,
        "$name: and say that the connection ends");
 }
@@ -53,6 +57,10 @@ for my $turn (1 .. 5) {
     $s->reload;
     end_early("reload $turn", @h);
 }
+
+# how soon, is seen where a busy machine was least in the way
+
+cmp_ok(min(@ends), '<', scaled(2), 'soon') or diag("@ends");
 
 # keep-alive connections of the old workers are closed, new ones are served
 
