@@ -248,6 +248,17 @@ is_deeply($r->{json}{error}{details}, [{
     fieldViolations => [{ field => 'retryPolicy.minimumBackoff',
                           description => 'It must be from 0s to 600s.' }],
 }], 'of which field');
+is_deeply(create('wrong', pushConfig => { pushEndpoint => 'ftp://example.com' })->{json}{error}{details}, [{
+    '@type' => 'type.googleapis.com/google.rpc.BadRequest',
+    fieldViolations => [{ field => 'pushConfig.pushEndpoint',
+                          description => 'It must begin with https://.' }],
+}], 'an endpoint as well');
+is_deeply(create('wrong', pushConfig => { pushEndpoint => 'https://example.com',
+                 oidcToken => { serviceAccountEmail => 'a@b.c' } })->{json}{error}{details}, [{
+    '@type' => 'type.googleapis.com/google.rpc.PreconditionFailure',
+    violations => [{ type => 'OIDC_KEY', subject => 'pushConfig.oidcToken.serviceAccountEmail',
+                     description => 'This server has no key for OIDC tokens.' }],
+}], 'and what the server lacks for one');
 
 # a filter that cannot be parsed tells where
 

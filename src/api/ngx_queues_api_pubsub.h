@@ -89,6 +89,10 @@ void ngx_queues_api_pubsub_invalid(ngx_queues_api_t *api,
 void ngx_queues_api_pubsub_violation(ngx_queues_api_t *api, ngx_str_t *field,
     const char *what);
 
+/* Only the details of that error: for one that has a message of its own. */
+ngx_int_t ngx_queues_api_pubsub_violated(ngx_queues_api_t *api,
+    ngx_str_t *field, const char *what, ngx_str_t *details);
+
 
 /* Answers 404 for a resource: the one of the path, where id is NULL. */
 void ngx_queues_api_pubsub_not_found(ngx_queues_api_t *api, ngx_str_t *id);

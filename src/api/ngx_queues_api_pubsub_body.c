@@ -176,8 +176,23 @@ void
 ngx_queues_api_pubsub_violation(ngx_queues_api_t *api, ngx_str_t *field,
     const char *what)
 {
+    ngx_str_t  details;
+
+    if (ngx_queues_api_pubsub_violated(api, field, what, &details) != NGX_OK) {
+        return;
+    }
+
+    ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, &details,
+                         "Invalid value at '%V': it %s.", field, what);
+}
+
+
+ngx_int_t
+ngx_queues_api_pubsub_violated(ngx_queues_api_t *api, ngx_str_t *field,
+    const char *what, ngx_str_t *details)
+{
     u_char     *p;
-    ngx_str_t   text, details;
+    ngx_str_t   text;
 
     static const char  head[] =
         "{\"@type\":\"type.googleapis.com/google.rpc.BadRequest\","
@@ -192,10 +207,10 @@ ngx_queues_api_pubsub_violation(ngx_queues_api_t *api, ngx_str_t *field,
                                   + sizeof(".\"}]}") + field->len
                                   + ngx_queues_base_json_escape_length(&text));
     if (p == NULL) {
-        return;
+        return NGX_ERROR;
     }
 
-    details.data = p;
+    details->data = p;
 
     p = ngx_cpymem(p, head, sizeof(head) - 1);
     p = ngx_cpymem(p, field->data, field->len);
@@ -203,10 +218,9 @@ ngx_queues_api_pubsub_violation(ngx_queues_api_t *api, ngx_str_t *field,
     p = ngx_queues_base_json_escape(p, &text);
     p = ngx_cpymem(p, ".\"}]}", sizeof(".\"}]}") - 1);
 
-    details.len = p - details.data;
+    details->len = p - details->data;
 
-    ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, &details,
-                         "Invalid value at '%V': it %s.", field, what);
+    return NGX_OK;
 }
 
 

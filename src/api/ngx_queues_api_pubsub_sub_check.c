@@ -234,8 +234,11 @@ ngx_queues_api_pubsub_push_check(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_push_t *push)
 {
     u_char                      *buf;
+    ngx_str_t                    details;
     const char                  *error;
     ngx_queues_base_endpoint_t   endpoint;
+
+    static ngx_str_t  field = ngx_string("pushConfig.pushEndpoint");
 
     /* v1beta1 to v1, of which nothing depends here */
 
@@ -266,7 +269,13 @@ ngx_queues_api_pubsub_push_check(ngx_queues_api_t *api,
                                                   &api->qmcf->push.rules, buf,
                                                   &endpoint);
     if (error) {
-        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, NULL,
+        if (ngx_queues_api_pubsub_violated(api, &field, error, &details)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        ngx_queues_api_error(api, NGX_QUEUES_API_INVALID_ARGUMENT, &details,
                              "Invalid push endpoint given: the URL %s "
                              "(endpoint=%V).", error, &push->endpoint);
         return NGX_ERROR;
@@ -280,6 +289,12 @@ static ngx_int_t
 ngx_queues_api_pubsub_check_oidc(ngx_queues_api_t *api,
     ngx_queues_api_pubsub_push_t *push)
 {
+    static ngx_str_t  no_key = ngx_string(
+        "{\"@type\":\"type.googleapis.com/google.rpc.PreconditionFailure\","
+        "\"violations\":[{\"type\":\"OIDC_KEY\","
+        "\"subject\":\"pushConfig.oidcToken.serviceAccountEmail\","
+        "\"description\":\"This server has no key for OIDC tokens.\"}]}");
+
     if (push->email.len == 0
         || push->email.len > NGX_QUEUES_API_PUBSUB_EMAIL_MAX
         || !ngx_queues_api_pubsub_printable(&push->email))
@@ -300,7 +315,8 @@ ngx_queues_api_pubsub_check_oidc(ngx_queues_api_t *api,
     }
 
     if (!ngx_queues_auth_oidc_ready(api->qmcf)) {
-        ngx_queues_api_error(api, NGX_QUEUES_API_FAILED_PRECONDITION, NULL,
+        ngx_queues_api_error(api, NGX_QUEUES_API_FAILED_PRECONDITION,
+                             &no_key,
                              "This server has no key for OIDC tokens: "
                              "\"queues_oidc_key\" is not configured.");
         return NGX_ERROR;
