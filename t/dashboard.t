@@ -9,6 +9,7 @@ use Digest::SHA 'sha256_hex';
 use Test::More;
 
 use NgxQueues::CheckLog;
+use NgxQueues::Jwt;
 use NgxQueues::Process qw/spawn reap temp_dir slurp/;
 use NgxQueues::Push;
 use NgxQueues::Wait;
@@ -16,7 +17,9 @@ use NgxQueues::Wait;
 my $limited = 'qk_limited';
 my $reader = 'qk_reader';           # of logs
 my $p = NgxQueues::Push->new(workers => 2,
-    http => 'queues_redis_timeout 1s; client_max_body_size 16m;',
+    http => 'queues_redis_timeout 1s; client_max_body_size 16m;'
+            . ' queues_oidc_issuer https://queues.example.com; queues_oidc_key '
+            . NgxQueues::Jwt->rsa->private . ';',
     keys => [sha256_hex($limited)
              . ' limited queues.get,queues.messages.peek o/rights/seen',
              sha256_hex($reader) . ' reader queen.read.queues o/logs/*'],

@@ -101,7 +101,8 @@ function refusal(status, { error, message, field }, needs) {
 // the field, of what is sent: a patch has the resource in a member of its name
 
 function violated(details) {
-  const field = details?.find((detail) => detail.fieldViolations)?.fieldViolations[0]?.field
+  const [first] = details ?? []
+  const field = first?.fieldViolations?.[0]?.field ?? first?.violations?.[0]?.subject
   return field?.replace(/^(topic|subscription)\./, "")
 }
 

@@ -87,11 +87,18 @@ function editSettings(what, id, fields, done) {
   })
 }
 
+const differing = (before, now) => Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]))
+
 // before and now: what the form said and says; null where that is the same
 
 async function patchOf(what, id, before, now) {
-  const changed = Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]))
+  const changed = differing(before, now)
   if (changed.length === 0) return null
-  const mask = changed.map((name) => name === "pushConfig" && now.pushConfig.pushEndpoint ? "pushConfig.pushEndpoint" : name)
+  const mask = changed.flatMap((name) => (name === "pushConfig" ? pushMask(before.pushConfig, now.pushConfig) : name))
   return pubsub("PATCH", `/${what}s/${encodeURIComponent(id)}`, { [what]: Object.fromEntries(changed.map((name) => [name, now[name]])), updateMask: mask.join(",") })
 }
+
+// what is pushed before and after keeps what the form does not ask for
+
+const pushMask = (before, now) => before.pushEndpoint && now.pushEndpoint
+  ? differing(before, now).map((part) => `pushConfig.${part}`) : "pushConfig"

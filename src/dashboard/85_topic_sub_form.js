@@ -27,6 +27,39 @@ function subIdentity() {
   }
 }
 
+// What an endpoint gets; where there is none, nothing but that is asked for.
+
+const SENT = [
+  ["wrapped", "The whole message, in JSON"], ["bare", "Its data alone"], ["headers", "Its data, and the rest as headers"],
+]
+const NO_WRAPPERS = { bare: {}, headers: { writeMetadata: true } }
+const sentBy = ({ noWrapper: bare }) => (!bare ? "wrapped" : bare.writeMetadata ? "headers" : "bare")
+
+function pushFields(config) {
+  const url = field("pushConfig.pushEndpoint", "Endpoint", {
+    wide: true, type: "url", value: config.pushEndpoint ?? "", placeholder: "https://hooks.example.com/topics/orders",
+    hint: "Each message is POSTed to it. Empty: messages are pulled.",
+  })
+  const sent = field("pushConfig.noWrapper", "What is sent", { wide: true, options: SENT, value: sentBy(config) })
+  const account = field("pushConfig.oidcToken.serviceAccountEmail", "Account of its token", {
+    value: config.oidcToken?.serviceAccountEmail ?? "", placeholder: "pusher@example.com",
+    hint: "By the token, which the server signs, the endpoint knows who sends. Empty: none.",
+  })
+  const audience = field("pushConfig.oidcToken.audience", "Audience of its token", {
+    value: config.oidcToken?.audience ?? "", hint: "For whom the token is. Empty: for the URL of the endpoint.",
+  })
+  const more = () => { for (const { node } of [sent, account, audience]) node.hidden = url.text === "" }
+  url.input.addEventListener("input", more)
+  more()
+
+  const token = () => account.text || audience.text
+    ? { serviceAccountEmail: account.text || undefined, audience: audience.text || undefined } : undefined
+  return {
+    nodes: [url, sent, account, audience].map(({ node }) => node),
+    value: () => (url.text ? { pushEndpoint: url.text, oidcToken: token(), noWrapper: NO_WRAPPERS[sent.input.value] } : {}),
+  }
+}
+
 function retryFields(policy) {
   const least = spanField("retryPolicy.minimumBackoff", "Shortest backoff", {
     value: policy?.minimumBackoff, hint: "0 to 600. What failed comes again after it, and twice as late each time.",
@@ -58,10 +91,7 @@ function deadFields(policy, names) {
 async function subFields(sub) {
   const names = await topicNames()
   const identity = !sub && subIdentity()
-  const url = field("pushConfig.pushEndpoint", "Endpoint", {
-    wide: true, type: "url", value: sub?.pushConfig.pushEndpoint ?? "", placeholder: "https://hooks.example.com/topics/orders",
-    hint: "Each message is POSTed to it. Empty: messages are pulled.",
-  })
+  const push = pushFields(sub?.pushConfig ?? {})
   const deadline = field("ackDeadlineSeconds", "Ack deadline", {
     type: "number", unit: "seconds", value: String(sub?.ackDeadlineSeconds ?? 10), hint: "10 to 600: then a message comes again.",
   })
@@ -83,12 +113,12 @@ async function subFields(sub) {
 
   return {
     name: identity && identity.name,
-    nodes: [h("div", { class: "fields" }, identity && identity.name.node, url.node, deadline.node, kept.node, unused.node, retry.nodes,
+    nodes: [h("div", { class: "fields" }, identity && identity.name.node, push.nodes, deadline.node, kept.node, unused.node, retry.nodes,
               identity && identity.nodes, acked.node, once.node),
             dead.node, labels.node],
     values: () => ({
       ...(identity && identity.values()),
-      pushConfig: url.text ? { pushEndpoint: url.text } : {},
+      pushConfig: push.value(),
       ackDeadlineSeconds: deadline.number,
       messageRetentionDuration: kept.span(),
       expirationPolicy: unused.span() ? { ttl: unused.span() } : {},

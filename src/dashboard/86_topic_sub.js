@@ -65,16 +65,17 @@ function subTiles({ counts, totals: t }) {
   ]
 }
 
+const SENT_AS = { wrapped: "", bare: ", the data alone", headers: ", the data alone, the rest as headers" }
+
 function subSettings(page) {
   const { id, sub } = page
-  const { pushEndpoint: url, oidcToken: token, noWrapper: bare } = sub.pushConfig
+  const { pushEndpoint: url, oidcToken: token } = sub.pushConfig
   const { retryPolicy: retry, deadLetterPolicy: dead, expirationPolicy: expires } = sub
   return card("Settings", { head: button("Edit settings", () => editSub(page), "plain") },
     pairs(
       ["Topic", topicLink(sub.topic)],
-      ["Delivery", ...(url ? ["pushed to ", h("span", { class: "mono" }, visibleText(url)),
-                              bare && (bare.writeMetadata ? ", bare, the rest as headers" : ", bare")] : ["pulled"])],
-      token && ["Token", `of ${token.serviceAccountEmail}${token.audience ? `, for ${token.audience}` : ""}`],
+      ["Delivery", ...(url ? ["pushed to ", h("span", { class: "mono" }, visibleText(url)), SENT_AS[sentBy(sub.pushConfig)]] : ["pulled"])],
+      token && ["Token", "of ", visibleText(token.serviceAccountEmail), token.audience && [", for ", visibleText(token.audience)]],
       ["Ack deadline", duration(sub.ackDeadlineSeconds)],
       ["Retention", `${span(sub.messageRetentionDuration)}${sub.retainAckedMessages ? ", also of what was acknowledged" : ""}`],
       ["What fails", retry ? `comes again after ${span(retry.minimumBackoff)}, up to ${span(retry.maximumBackoff)}` : "comes again at once"],

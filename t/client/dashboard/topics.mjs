@@ -226,7 +226,8 @@ async function turned(t, page) {
 
 export async function topicsReadable(t) {
   const long = `t${"opic-with-a-long-name.".repeat(11)}`
-  const push = { topic: `projects/${t.project}/topics/orders`, pushConfig: { pushEndpoint: `https://hooks.example.com:1024/${"p".repeat(200)}` } }
+  const push = { topic: `projects/${t.project}/topics/orders`, pushConfig: { pushEndpoint: `https://hooks.example.com:1024/${"p".repeat(200)}`,
+    oidcToken: { serviceAccountEmail: `${"pusher".repeat(30)}@example.com`, audience: "a".repeat(300) }, noWrapper: { writeMetadata: true } } }
   for (const name of ["orders", "gone", long]) await t.pubsub("PUT", `/topics/${name}`, { labels: { team: "x".repeat(63), [`k${"y".repeat(62)}`]: "" } })
   await Promise.all(Array.from({ length: 27 }, (_, i) => t.pubsub("PUT", `/topics/a${i}-more`, {})))
   const sub = (name, more = {}) => t.pubsub("PUT", `/subscriptions/${name}`, { topic: push.topic, ...more })
@@ -262,6 +263,9 @@ export async function topicsReadable(t) {
     await page.getByRole("button", { name: "Subscribe…" }).click()
     await dialog(page).waitFor()
     await check("subscribe")
+    await dialog(page).getByLabel("Endpoint").fill("https://hooks.example.com/in")
+    await dialog(page).getByLabel("Audience of its token").scrollIntoViewIfNeeded()
+    await check("subscribe-push")
     await page.keyboard.press("Escape")
     await page.getByRole("button", { name: "Publish message" }).click()
     await inDialog(page, "Add attribute").click()
@@ -283,6 +287,13 @@ export async function topicsReadable(t) {
     if (view === "light") {
       await page.getByLabel("Colours").selectOption("dark")
       await check("subscription-dark")
+      await t.visit(page, "#/subs/pushed")
+      await page.getByRole("button", { name: "Edit settings" }).click()
+      await dialog(page).getByLabel("Account of its token").fill("")
+      await inDialog(page, "Save").click()
+      await dialog(page).getByText("must be there").waitFor()
+      await check("pushed-form-dark")
+      await page.keyboard.press("Escape")
       await t.visit(page, "#/subs/orphan")
       await page.getByText("a topic that was deleted").waitFor()
       await turned(t, page)
