@@ -36,7 +36,7 @@ $q->extend($m[0]{leaseId});
 $q->post('push', '{');
 $s->client(key => 'x')->get('/api/v1/pop/queue/a');
 $q->client->get('/api/v1/none');
-$q->client->get('/api/v1/pop/queue/a%0D%0A%22%5C%01');
+$q->client->get('/api/v1/pop/queue/a%0D%0A%22%5C%01%7F');
 
 my @lines = (
     'QueenHealth|acme/shop||||200',
@@ -51,7 +51,7 @@ my @lines = (
     'QueenPush|acme/shop||invalid_json|test|400',
     'QueenPop|acme/shop/a||unauthenticated||401',
     '|||not_found||404',
-    'QueenPop|acme/shop/a\x5Cr\x5Cn\x5C\x22\x5C\x5C\x5Cu0001|0||test|204',
+    'QueenPop|acme/shop/a\x5Cr\x5Cn\x5C\x22\x5C\x5C\x5Cu0001\x5Cu007f|0||test|204',
 );
 my $log = $s->dir . '/calls.log';
 

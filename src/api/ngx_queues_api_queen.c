@@ -14,6 +14,8 @@ typedef struct {
 
 static ngx_int_t ngx_queues_api_queen_names(ngx_queues_api_t *api,
     ngx_queues_conf_loc_t *qlcf);
+static ngx_int_t ngx_queues_api_queen_shown(ngx_queues_api_t *api,
+    ngx_str_t *name);
 static u_char *ngx_queues_api_queen_error(u_char *p, ngx_queues_api_t *api,
     ngx_queues_api_told_t *told);
 static void ngx_queues_api_queen_refused(ngx_queues_api_t *api,
@@ -82,9 +84,8 @@ const ngx_queues_api_surface_t  ngx_queues_api_queen_surface = {
 static ngx_int_t
 ngx_queues_api_queen_names(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
 {
-    u_char      *p;
-    ngx_str_t   *names;
-    ngx_uint_t   i;
+    u_char     *p;
+    ngx_str_t  *names;
 
     names = api->op->note->names;
 
@@ -116,14 +117,54 @@ ngx_queues_api_queen_names(ngx_queues_api_t *api, ngx_queues_conf_loc_t *qlcf)
     api->ref.data = p;
     api->ref.len = 1 + api->queue.len;
 
-    /* what a variable says may be in a log or a header, unescaped */
+    return ngx_queues_api_queen_shown(api, &names[2]);
+}
 
-    for (i = 0; i < names[2].len; i++) {
-        if (names[2].data[i] < 0x20) {
-            names[2] = api->queue;
-            break;
-        }
+
+/* what a variable says of a name may be in a log or a header, unescaped */
+
+static ngx_int_t
+ngx_queues_api_queen_shown(ngx_queues_api_t *api, ngx_str_t *name)
+{
+    u_char      *p;
+    ngx_str_t    text;
+    ngx_uint_t   i, n, deletes;
+
+    n = 0;
+    deletes = 0;
+
+    for (i = 0; i < name->len; i++) {
+        n += (name->data[i] < 0x20);
+        deletes += (name->data[i] == 0x7f);
     }
+
+    if (n + deletes == 0) {
+        return NGX_OK;
+    }
+
+    text = api->queue;
+
+    p = ngx_pnalloc(api->op->pool,
+                    text.len + deletes * (sizeof("\\u007f") - 1));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    name->data = p;
+
+    for (i = 0; i < text.len; i++) {
+
+        /* JSON need not escape it */
+
+        if (text.data[i] == 0x7f) {
+            p = ngx_cpymem(p, "\\u007f", sizeof("\\u007f") - 1);
+            continue;
+        }
+
+        *p++ = text.data[i];
+    }
+
+    name->len = p - name->data;
 
     return NGX_OK;
 }
