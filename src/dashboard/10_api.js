@@ -4,17 +4,20 @@
 const PREFIX = document.documentElement.dataset.api
 const KEPT = "ngx_queues.session"
 
-// What a call goes to, unless it says another one: root is what its paths stand behind.
+// What a call goes to, unless it says another one: root is what its paths stand behind,
+// project what it takes for the name of one.
 
 const QUEUES = {
-  name: "Queues API", at: `${PREFIX}/v1/`,
+  name: "Queues API", at: `${PREFIX}/v1/`, project: /^[A-Za-z0-9_-]{1,64}$/,
   root: (as) => `${PREFIX}/v1/organizations/${encodeURIComponent(as.organization)}/projects/${encodeURIComponent(as.project)}`,
 }
 const PUBSUB = {                          // the organization is its location's
-  name: "Pub/Sub API", at: `${PREFIX}/v1/projects/`,
+  name: "Pub/Sub API", at: `${PREFIX}/v1/projects/`, project: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/,
   root: (as) => `${PREFIX}/v1/projects/${encodeURIComponent(as.project)}`,
 }
-const QUEEN = { name: "Queen API", at: `${PREFIX}/api/v1/`, root: () => `${PREFIX}/api/v1` }
+const QUEEN = {                           // so is the project
+  name: "Queen API", at: `${PREFIX}/api/v1/`, project: /^/, root: () => `${PREFIX}/api/v1`,
+}
 
 let session = null                        // { key, organization, project }
 

@@ -1,11 +1,12 @@
 
-// The bar: where one is, and what else there is. A kind is there where its API
-// answers, also when it is to say that this key may not see it.
+// The bar: where one is, and what else there is. A kind is there where its API takes
+// the project's name and answers, also when it is to say that this key may not see it.
+// That of queues is taken to be there.
 
 const KINDS = [
-  { title: "Queues", href: "#/", pages: /^#\/queues\// },
-  { title: "Logs", href: "#/logs", pages: /^#\/logs($|\/)/, look: (as) => get("/resources/queues?limit=1", { as, api: QUEEN, has: "queues" }) },
-  { title: "Topics", href: "#/topics", pages: /^#\/(topics|subs)($|\/)/, look: lookForTopics },
+  { title: "Queues", href: "#/", api: QUEUES, pages: /^#\/queues\// },
+  { title: "Logs", href: "#/logs", api: QUEEN, pages: /^#\/logs($|\/)/, look: (as) => get("/resources/queues?limit=1", { as, api: QUEEN, has: "queues" }) },
+  { title: "Topics", href: "#/topics", api: PUBSUB, pages: /^#\/(topics|subs)($|\/)/, look: lookForTopics },
 ]
 
 // A list of no topics is {}, as some other server may answer to everything. The counts
@@ -13,8 +14,16 @@ const KINDS = [
 
 async function lookForTopics(as) {
   const page = await get("/topics?pageSize=1", { as, api: PUBSUB })
-  if (!page?.topics) await get(`${subscriptionAt("-")}:counts`, { as, api: PUBSUB, has: "counts" })
+  if (page?.topics) return
+  try {
+    await get(`${subscriptionAt("-")}:counts`, { as, api: PUBSUB, has: "counts" })
+  } catch (error) {
+    if (error.status !== 400 || error.code === "unknown") throw error
+  }
 }
+
+const possible = ({ api }) => session !== null && api.project.test(session.project)
+const homeOf = () => (possible(KINDS[0]) ? "#/" : "#/topics")
 
 const kinds = new Map()                   // title → whether it is there, once that is known
 let askedBy = null                        // the session for which it is being asked
@@ -24,7 +33,7 @@ const kindOfPage = () => KINDS.find(({ pages }) => pages.test(location.hash)) ??
 
 async function askForKinds() {
   const as = session
-  const unknown = KINDS.filter(({ title, look }) => look && !kinds.has(title))
+  const unknown = KINDS.filter((kind) => kind.look && possible(kind) && !kinds.has(kind.title))
   if (as === askedBy || unknown.length === 0) return
   askedBy = as
   asked = Date.now()
@@ -53,7 +62,7 @@ function askAgainForKinds() {
 function kindLinks() {
   for (const kind of KINDS) {
     kind.link ??= at("kinds").appendChild(h("a", { href: kind.href }, kind.title))
-    kind.link.hidden = session === null || (kind.look !== undefined && !kinds.get(kind.title))
+    kind.link.hidden = !possible(kind) || (kind.look !== undefined && !kinds.get(kind.title))
     if (kind === kindOfPage()) kind.link.setAttribute("aria-current", kind.href === (location.hash || "#/") ? "page" : "true")
     else kind.link.removeAttribute("aria-current")
   }

@@ -36,6 +36,7 @@ function route() {
   bar()
   pages++
   if (!session) return loginPage()
+  if (!possible(kindOfPage())) return location.replace(homeOf())       // which is a route, then
   askForKinds()
   for (const [pattern, page] of PAGES) {
     const found = pattern.exec(location.hash)

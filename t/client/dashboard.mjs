@@ -15,7 +15,7 @@ import { late } from "./dashboard/late.mjs"
 import { logs, logsReadable } from "./dashboard/logs.mjs"
 import { moves } from "./dashboard/moves.mjs"
 import { pushes } from "./dashboard/pushes.mjs"
-import { kinds, prefix, rights } from "./dashboard/rights.mjs"
+import { kinds, names, prefix, rights } from "./dashboard/rights.mjs"
 import { sampling } from "./dashboard/sampling.mjs"
 import { topics, topicsReadable } from "./dashboard/topics.mjs"
 import { away, story } from "./dashboard/story.mjs"
@@ -26,7 +26,7 @@ const browser = new Browser(require("playwright-core").chromium, require("axe-co
 await browser.start()
 try {
   const only = process.env.ONLY?.split(",")
-  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, late, logs, logsReadable, topics, topicsReadable, pushes, sampling, readable })
+  const all = Object.entries({ story, reading, keyboard, moves, rights, prefix, kinds, names, late, logs, logsReadable, topics, topicsReadable, pushes, sampling, readable })
   const wanted = all.filter(([name]) => !only || only.includes(name))
   await Promise.all(wanted.map(([name, play]) => browser.play(name, play)))
   if (!only || only.includes("away")) await browser.play("away", away)

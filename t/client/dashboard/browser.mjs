@@ -126,7 +126,7 @@ class Stage {
   }
 
   pubsub(method, path, body) {
-    return this.ask(method, `/v1/projects/${this.project}${path}`, body)
+    return this.ask(method, `/v1/projects/${encodeURIComponent(this.project)}${path}`, body)
   }
 
   async ask(method, path, body) {

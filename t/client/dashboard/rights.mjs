@@ -136,3 +136,63 @@ export async function kinds(t) {
   await page.getByRole("heading", { level: 1, name: "one" }).waitFor()
   t.ok(true, "a queue's page that could not be shown is asked for again")
 }
+
+// A project of whatever name some API has: what another one cannot have is not there.
+
+export async function names(t) {
+  t.project = "example.com:names-1"
+  const page = await t.open()
+  const links = () => page.getByRole("navigation", { name: "What there is" }).getByRole("link").allTextContents()
+  const told = async (as, project, label, text) => {
+    await page.getByLabel("API key").fill(as)
+    await page.getByLabel("Organization").fill("o")
+    await page.getByLabel("Project").fill(project)
+    await page.getByRole("button", { name: "Log in" }).click()
+    await page.getByText(text).waitFor()
+    await page.getByRole("button", { name: "Log in", disabled: false }).waitFor()
+    if (label) t.is(await page.evaluate(() => document.activeElement.labels[0].textContent), label, `${project} is told of at ${label}`)
+  }
+  const asked = []
+  page.on("request", (r) => asked.push(new URL(r.url()).pathname))
+
+  await t.visit(page)
+  for (const wrong of ["a b", ".a", ":a", "a".repeat(65), ".."]) await told(process.env.KEY, wrong, "Project", "One with topics alone may have")
+  await told("no-such-key", t.project, "API key or token", "The server does not know this key")
+  await page.route(/\/v1\/projects\//, (route) => route.fulfill({ status: 200, contentType: "application/json", body: "{}" }))
+  await told(process.env.KEY, t.project, null, "The answer (200) is none of the Pub/Sub API: is it served at /v1/projects/ ?")
+  await page.unrouteAll()
+
+  await t.login(page)
+  await page.getByRole("heading", { level: 1, name: "Topics" }).waitFor()
+  await page.getByRole("link", { name: "Logs", exact: true }).waitFor()
+  await t.shot(page, "home")
+  t.is(await links(), ["Logs", "Topics"], "no queues in such a project, and its topics are its beginning")
+  t.is(asked.filter((path) => path.startsWith("/v1/organizations/")), [], "nor does anybody ask for them")
+  await page.getByRole("button", { name: "Create topic" }).click()
+  await dialog(page).getByLabel("Name").fill("orders")
+  await inDialog(page, "Create topic").click()
+  await page.getByRole("heading", { level: 1, name: "orders" }).waitFor()
+  await page.getByRole("button", { name: "Make the first subscription" }).click()
+  await dialog(page).getByLabel("Name", { exact: true }).fill("billing")
+  await inDialog(page, "Subscribe").click()
+  await page.getByRole("link", { name: "billing" }).click()
+  await page.getByRole("heading", { level: 1, name: "billing" }).waitFor()
+  t.is((await t.pubsub("GET", "/subscriptions/billing")).topic, `projects/${t.project}/topics/orders`, "which are there as in any other")
+  for (const route of ["#/", "#/queues/none"]) {
+    await t.visit(page, route)
+    await page.getByRole("heading", { level: 1, name: "Topics" }).waitFor()
+  }
+  await page.getByRole("button", { name: "Log out" }).click()
+
+  await t.visit(page, "")
+  await t.login(page, { as: process.env.LIMITED })
+  await page.getByText("lacks the permission pubsub.topics.list here.").waitFor()
+  await page.getByRole("button", { name: "Log out" }).click()
+
+  asked.length = 0
+  await t.visit(page, "#/topics")
+  await t.login(page, { project: "_names" })
+  await page.getByRole("heading", { level: 1, name: "Queues" }).waitFor()
+  await page.getByRole("link", { name: "Logs", exact: true }).waitFor()
+  t.is([await links(), asked.filter((path) => path.startsWith("/v1/projects/"))], [["Queues", "Logs"], []], "and no topics where only queues can be")
+}
