@@ -63,7 +63,7 @@ is(slurp($log) =~ s/-(?=\|)//gr, join("\n", @lines, ''), 'the calls');
 my $raw = $s->dir . '/raw.log';
 
 wait_for { (() = slurp($raw) =~ /\n/g) >= @lines };
-is((split /\n/, slurp($raw))[-1], 'acme/shop/a\r\n\"\\\\\u0001', 'a name, as in JSON');
+is((split /\n/, slurp($raw))[-1], 'acme/shop/a\r\n\"\\\\\u0001\u007f', 'a name, as in JSON');
 
 $s->finish;
 
