@@ -260,6 +260,7 @@ is((grep { $_->{status} == 201 } $c->wait_all(\@h, 20)), 10,
    'they are stored');
 is(join(' ', sort grep { /next/ } map { $_->{body} } $q->drain),
    join(' ', sort map { "next $_" } 1 .. 10), 'once');
+unlike($two->error_log, qr/WAIT cannot be used/, 'no word of what came of it');
 $two->finish;
 
 is(join("\n", $at[0]->check), '', 'Redis has what it should have');

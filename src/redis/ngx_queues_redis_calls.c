@@ -480,7 +480,9 @@ ngx_queues_redis_calls_error(ngx_queues_redis_calls_t *calls,
         ngx_queues_redis_wake_drop(reason);
     }
 
-    if (cmd->calls) {
+    /* a WAIT behind what a replica has refused is an error there */
+
+    if (cmd->calls && (cmd->call || calls->link->drop == NULL)) {
         ngx_queues_redis_calls_log(calls, rc, str);
     }
 
